@@ -1,19 +1,23 @@
 //! Episodes of rLLM, a file each: of training (`episodes/train_step_N_epoch_E/….json`, without tokens), of the evaluations
-//! during it (`val_step_N_epoch_E`), and of `rllm eval` (with tokens). Each step repeats the whole conversation and its prompt; the last one has everything. Steps of agents
-//! that keep no conversation have an input and an output.
+//! during it (`val_step_N_epoch_E`), and of `rllm eval` (with tokens).
+//!
+//! - `conversation`: joins the conversations of the steps.
+//!
+//! Most steps repeat the tokens of the one before them and continue them. Others start a branch, which is an episode of
+//! its own, as a sequence of tokens is.
 
+mod conversation;
+
+use volary_core::TokenId;
 use volary_core::json::{Json, Object, Text};
-use volary_core::{Message, Role};
 
 use super::call_credit;
-use super::chat;
 use super::members::{Members, keep_rest, number, text_at};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
-use super::slime;
 use super::token_lists::{CallTokens, attach, ids, joined, not_ids, stream};
-use super::transcript::Transcript;
-use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
+use crate::episode::{Ending, Episode, Link, Relation, Rewards, Score, TaskReference};
+use conversation::Conversation;
 
 pub(super) const RLLM: Records = Records {
     id: "rllm",
@@ -118,6 +122,115 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
             }
         }
         let steps = trajectory.take_list("steps").unwrap_or_default();
+        let branches = branches(steps, sink);
+        if branches.len() > 1 {
+            sink.understood(
+                "The prompt of a step does not continue the tokens of earlier steps, so it starts a branch.",
+            );
+        }
+        for (number, branch) in branches.into_iter().enumerate() {
+            if sink.is_full() {
+                break;
+            }
+            let mut episode = one.clone();
+            let mut trajectory = trajectory.clone();
+            if number > 0 {
+                let first = std::mem::take(&mut episode.id);
+                episode.id = format!("{first}-branch-{}", number + 1).into();
+                episode.name = format!("{}, branch {}", episode.name, number + 1).into();
+                let sample = format!("{id}, branch {}", number + 1);
+                episode.metadata.insert("sample", sample);
+                episode.links.push(Link {
+                    relation: Relation::Branch,
+                    episode: first,
+                    step: Some(0),
+                });
+            }
+            branch.read(number > 0, &mut episode, &mut trajectory, sink);
+            for (key, value) in rest.iter().filter(|(_, value)| !value.is_null()) {
+                episode.metadata.insert(key.clone(), value.clone());
+            }
+            keep_rest(&mut episode, trajectory, sink);
+            sink.episode(episode);
+        }
+    }
+}
+
+/// Steps whose tokens are one sequence. Steps without tokens belong to the branch before them.
+#[derive(Default)]
+struct Branch {
+    steps: Vec<Json>,
+    calls: Vec<CallTokens>,
+}
+
+/// Divides steps into branches: a prompt that continues no earlier call starts one, because templates drop the reasoning
+/// of earlier turns, and agents shorten their histories.
+fn branches(steps: Vec<Json>, sink: &mut Sink<'_>) -> Vec<Branch> {
+    /// The number of last branches that a prompt may continue.
+    const MOST: usize = 64;
+    let mut branches = vec![Branch::default()];
+    for (number, step) in steps.into_iter().enumerate() {
+        for key in ["prompt_ids", "response_ids"] {
+            let value = step.get(key).filter(|value| !value.is_null());
+            if let Some(value) = value.filter(|value| ids(value).is_none()) {
+                sink.lost(not_ids(key, value, &format!("step {number}")));
+            }
+        }
+        let tokens = tokens(&step).filter(|call| !call.completion.is_empty());
+        let last = branches.len() - 1;
+        let place = match &tokens {
+            Some(tokens) => (0..branches.len())
+                .rev()
+                .take(MOST)
+                .find(|place| branches[*place].is_continued_by(&tokens.prompt)),
+            None => Some(last),
+        };
+        let place = place.unwrap_or_else(|| {
+            branches.push(Branch::default());
+            last + 1
+        });
+        branches[place].steps.push(step);
+        branches[place].calls.extend(tokens);
+    }
+    branches
+}
+
+fn tokens(step: &Json) -> Option<CallTokens> {
+    let prompt = ids(step.get("prompt_ids")?)?;
+    let completion = ids(step.get("response_ids")?)?;
+    let mut streams = Vec::new();
+    for key in ["logprobs", "advantage"] {
+        // One advantage may be that of all tokens.
+        let value = step.get(key);
+        let whole = value.and_then(Json::as_f64);
+        let whole = whole.map(|value| std::iter::repeat_n(Some(value), completion.len()).collect());
+        let values = value
+            .and_then(stream)
+            .filter(|values| !values.is_empty())
+            .or(whole);
+        streams.extend(values.map(|values| (Text::from(key), values)));
+    }
+    Some(CallTokens {
+        prompt,
+        completion,
+        mask: None,
+        streams,
+    })
+}
+
+impl Branch {
+    fn is_continued_by(&self, prompt: &[TokenId]) -> bool {
+        let Some(last) = self.calls.last() else {
+            return true;
+        };
+        let after = prompt.strip_prefix(last.prompt.as_slice());
+        after.is_some_and(|after| after.starts_with(&last.completion))
+    }
+
+    /// Adds the messages, credits and tokens of the steps to an episode. What was said before the first step of a branch
+    /// other than the first is its prompt.
+    fn read(self, has_prompt: bool, episode: &mut Episode, rest: &mut Object, sink: &mut Sink<'_>) {
+        let Branch { steps, calls } = self;
         let mut versions: Vec<Json> = steps
             .iter()
             .filter_map(|step| step.get("weight_version").cloned())
@@ -125,103 +238,21 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
             .collect();
         versions.dedup();
         if !versions.is_empty() {
-            one.metadata.insert("weight_versions", versions);
+            episode.metadata.insert("weight_versions", versions);
         }
-        read_steps(steps, &mut one, &mut trajectory, sink);
-        for (key, value) in rest.iter().filter(|(_, value)| !value.is_null()) {
-            one.metadata.insert(key.clone(), value.clone());
+        let mut conversation = Conversation::new(has_prompt);
+        steps.iter().for_each(|step| conversation.add(step));
+        conversation.finish(&steps, episode);
+        call_credit::assign(&steps, episode, rest, sink);
+        if let Some((builder, _)) = joined(calls) {
+            attach(builder.divided(episode), episode, sink);
         }
-        keep_rest(&mut one, trajectory, sink);
-        sink.episode(one);
-    }
-}
-
-fn read_steps(steps: Vec<Json>, episode: &mut Episode, rest: &mut Object, sink: &mut Sink<'_>) {
-    let mut transcript = Transcript::default();
-    // The conversation of the last step has all messages.
-    let talk = steps
-        .iter()
-        .rev()
-        .find_map(|step| step.get("chat_completions")?.as_list())
-        .filter(|talk| !talk.is_empty());
-    match talk {
-        Some(talk) => {
-            for said in talk.iter().flat_map(chat::read) {
-                transcript.push(slime::with_calls(said));
-            }
-        }
-        None => steps
+        if let Some(model) = steps
             .iter()
-            .for_each(|step| push_step(step, &mut transcript)),
-    }
-    transcript.finish(episode);
-    call_credit::assign(&steps, episode, rest, sink);
-    for (number, step) in steps.iter().enumerate() {
-        for key in ["prompt_ids", "response_ids"] {
-            let value = step.get(key).filter(|value| !value.is_null());
-            if let Some(value) = value.filter(|value| ids(value).is_none()) {
-                sink.lost(not_ids(key, value, &format!("step {number}")));
-            }
+            .find_map(|step| text_at(step, &["model_output", "model"]))
+        {
+            episode.model = Some(model);
         }
-    }
-    let call = |step: &Json| {
-        let prompt = ids(step.get("prompt_ids")?)?;
-        let completion = ids(step.get("response_ids")?)?;
-        let mut streams = Vec::new();
-        for key in ["logprobs", "advantage"] {
-            // One advantage may be that of all tokens.
-            let value = step.get(key);
-            let whole = value.and_then(Json::as_f64);
-            let whole =
-                whole.map(|value| std::iter::repeat_n(Some(value), completion.len()).collect());
-            let values = value
-                .and_then(stream)
-                .filter(|values| !values.is_empty())
-                .or(whole);
-            streams.extend(values.map(|values| (Text::from(key), values)));
-        }
-        Some(CallTokens {
-            prompt,
-            completion,
-            mask: None,
-            streams,
-        })
-    };
-    let calls: Vec<CallTokens> = steps
-        .iter()
-        .filter_map(call)
-        .filter(|call| !call.completion.is_empty())
-        .collect();
-    if let Some((builder, apart)) = joined(calls) {
-        if apart > 0 {
-            sink.lost("The tokens of a step are not part of the last one, so they are left out.");
-        }
-        attach(builder.divided(episode), episode, sink);
-    }
-    if let Some(model) = steps
-        .iter()
-        .find_map(|step| text_at(step, &["model_output", "model"]))
-    {
-        episode.model = Some(model);
-    }
-}
-
-/// Adds the messages of a step without a conversation: what the agent saw and what it answered.
-fn push_step(step: &Json, transcript: &mut Transcript) {
-    let text = |key: &str| match step.get(key)? {
-        Json::Null => None,
-        Json::Text(text) => (!text.is_empty()).then(|| text.clone()),
-        other => Some(other.to_python_text().into()),
-    };
-    let first = |keys: &[&str]| keys.iter().find_map(|key| text(key));
-    if let Some(seen) = first(&["observation", "input"]) {
-        transcript.observe(Message::user(seen).into());
-    }
-    if let Some(said) = first(&["model_response", "action", "output"]) {
-        let message = Message::new(Role::Assistant, said);
-        let mut said = slime::with_calls(message.into());
-        said.details.reasoning = said.details.reasoning.or_else(|| text("thought"));
-        transcript.push(said);
     }
 }
 

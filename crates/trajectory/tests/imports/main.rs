@@ -16,6 +16,7 @@ mod mapped;
 mod packed;
 mod raw_filter;
 mod real;
+mod rllm;
 mod runs;
 mod samples;
 mod sessions;
