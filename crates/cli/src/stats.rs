@@ -83,7 +83,7 @@ fn group_by(name: &str) -> Result<GroupBy, Infallible> {
 #[derive(Serialize)]
 struct Summary {
     episodes: usize,
-    /// The number of episodes with a reward.
+    /// The number of rollouts with a reward: an episode, or the branches of one.
     rewarded: usize,
     successes: usize,
     mean_reward: Option<Interval>,
@@ -186,11 +186,7 @@ impl Stats {
             }
             None => Vec::new(),
         };
-        let rewards = |group: &Group| -> Vec<f64> {
-            let rows = group.rows.iter().filter_map(|place| rows.get(*place));
-            rows.filter_map(|row| row.reward.filter(|reward| !reward.is_nan()))
-                .collect()
-        };
+        let rewards = |group: &Group| group.rewards.clone();
         // Trials of one task are correlated. Without tasks each episode is a sample.
         let estimate = match tasks.iter().all(|group| group.tried.is_some()) {
             true => mean_over_tasks(&tasks.iter().map(rewards).collect::<Vec<_>>(), CONFIDENCE),

@@ -166,7 +166,20 @@ pub enum Cell<'a> {
     Texts(&'a [Text]),
 }
 
+/// What precedes the number of a branch in the id of its episode.
+const BRANCH: &str = "-branch-";
+
 impl Row {
+    /// The id of its rollout, and the number of its branch from 1. Branches of a rollout are episodes of their own, each
+    /// with the reward of the whole.
+    pub fn rollout(&self) -> (&str, u64) {
+        let branch = self.id.rsplit_once(BRANCH).and_then(|(rollout, number)| {
+            let number = number.parse().ok().filter(|number| *number > 1)?;
+            Some((rollout, number))
+        });
+        branch.unwrap_or((&self.id, 1))
+    }
+
     /// The row of an episode; its tags are stored separately.
     pub fn of(episode: &Episode, tags: Vec<Text>) -> Row {
         let usage = episode.usage();

@@ -2,7 +2,9 @@
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use volary_core::json::Text;
 
@@ -47,7 +49,9 @@ pub struct Group {
     pub tried: Option<Tried>,
     /// The indices of the rows.
     pub rows: Vec<usize>,
-    /// The number of rows with a reward.
+    /// The rewards of the trials. Branches of a rollout are one trial, with the reward of the first one.
+    pub rewards: Vec<f64>,
+    /// The number of trials with a reward.
     pub trials: usize,
     /// The number of successes among them.
     pub successes: usize,
@@ -176,8 +180,8 @@ pub struct Grouping {
     success: f64,
     known: BTreeMap<Vec<String>, usize>,
     groups: Vec<Group>,
-    /// The reward statistics of each group.
-    sums: Vec<Moments>,
+    /// The rollouts of each group: the indices of their rewards, and the branches that these are of.
+    rollouts: Vec<HashMap<u64, (usize, u64)>>,
     rows: usize,
 }
 
@@ -189,7 +193,7 @@ impl Grouping {
             success,
             known: BTreeMap::new(),
             groups: Vec::new(),
-            sums: Vec::new(),
+            rollouts: Vec::new(),
             rows: 0,
         }
     }
@@ -199,6 +203,10 @@ impl Grouping {
         let place = self.rows;
         self.rows += 1;
         let reward = row.reward.filter(|reward| !reward.is_nan());
+        let (rollout, branch) = row.rollout();
+        let mut hasher = DefaultHasher::new();
+        (row.run.as_deref(), rollout).hash(&mut hasher);
+        let rollout = hasher.finish();
         for Key {
             key,
             name,
@@ -214,23 +222,35 @@ impl Grouping {
                     tried,
                     ..Group::default()
                 });
-                self.sums.push(Moments::default());
+                self.rollouts.push(HashMap::new());
                 self.groups.len() - 1
             });
             let group = &mut self.groups[index];
             group.rows.push(place);
-            if let Some(reward) = reward {
-                group.trials += 1;
-                group.successes += usize::from(reward >= self.success);
-                self.sums[index].add(reward);
+            let Some(reward) = reward else { continue };
+            match self.rollouts[index].entry(rollout) {
+                Entry::Occupied(mut known) if known.get().1 != branch => {
+                    let (trial, first) = known.get_mut();
+                    if branch < *first {
+                        *first = branch;
+                        group.rewards[*trial] = reward;
+                    }
+                }
+                // Ids need not be unique, unless they are those of branches.
+                Entry::Occupied(_) => group.rewards.push(reward),
+                Entry::Vacant(new) => {
+                    new.insert((group.rewards.len(), branch));
+                    group.rewards.push(reward);
+                }
             }
         }
     }
 
     /// Returns the groups.
     pub fn done(mut self) -> Vec<Group> {
-        let groups = self.groups.iter_mut().zip(self.sums);
-        groups.for_each(|(group, rewards)| group.judge(rewards));
+        let success = self.success;
+        let groups = self.groups.iter_mut();
+        groups.for_each(|group| group.judge(success));
         self.groups
     }
 }
@@ -271,7 +291,12 @@ fn pass_all_over(tried: &[&Group]) -> Vec<f64> {
 }
 
 impl Group {
-    fn judge(&mut self, rewards: Moments) {
+    fn judge(&mut self, success: f64) {
+        let mut rewards = Moments::default();
+        self.rewards.iter().for_each(|reward| rewards.add(*reward));
+        let successes = self.rewards.iter().filter(|reward| **reward >= success);
+        self.successes = successes.count();
+        self.trials = self.rewards.len();
         self.mean_reward = (self.trials > 0).then_some(rewards.mean);
         let count = rewards.count;
         self.standard_error =

@@ -1,8 +1,7 @@
 //! Whether the advantages of a group follow from its rewards, and how.
 
-use std::collections::BTreeSet;
-
 use super::run::{SampleGroup, TrainingRun};
+use super::sample::rollouts;
 
 /// How the advantages of a group follow from its rewards.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,11 +45,7 @@ impl AdvantageRule {
     /// The rule of a group. Branches of a rollout count once, as they do for trainers.
     pub fn of(run: &TrainingRun, group: &SampleGroup) -> AdvantageRule {
         let samples = run.samples_of(&group.samples);
-        let mut rollouts = BTreeSet::new();
-        let first = samples
-            .iter()
-            .filter(|sample| rollouts.insert(sample.rollout()));
-        let pairs: Vec<Pair> = first
+        let pairs: Vec<Pair> = rollouts(samples)
             .map(|sample| (sample.reward, sample.advantage()))
             .collect();
         AdvantageRule::of_pairs(&pairs)

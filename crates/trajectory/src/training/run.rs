@@ -8,7 +8,7 @@ use std::sync::Arc;
 use volary_core::json::Text;
 
 use super::measure::Measure;
-use super::sample::{Sample, number};
+use super::sample::{Sample, number, rollouts};
 use super::spread::Spread;
 use crate::episode::EndingKind;
 use crate::table::Row;
@@ -52,7 +52,7 @@ pub struct StepSummary {
     /// The indices of its samples in the run.
     pub samples: Range<usize>,
     pub groups: Vec<SampleGroup>,
-    /// The distribution of each measure of the run.
+    /// The distribution of each measure of the run. Rewards are those of rollouts, others those of samples.
     pub spreads: Vec<Spread>,
     /// The number of truncated samples.
     pub truncated: usize,
@@ -71,6 +71,7 @@ pub struct SampleGroup {
     pub task: Option<Text>,
     /// The indices of its samples in the run.
     pub samples: Range<usize>,
+    /// The rewards of its rollouts.
     pub reward: Spread,
     /// The sample with the highest and the one with the lowest reward; the first of equal ones.
     pub best: Option<usize>,
@@ -287,7 +288,12 @@ fn step(samples: &[Sample], range: Range<usize>, measures: &[Measure]) -> StepSu
             start = end;
         }
     }
-    let spread = |measure: &Measure| Spread::of(own.iter().map(|sample| sample.value(measure)));
+    let spread = |measure: &Measure| match measure {
+        Measure::Reward | Measure::Part(_) => {
+            Spread::of(rollouts(own).map(|sample| sample.value(measure)))
+        }
+        _ => Spread::of(own.iter().map(|sample| sample.value(measure))),
+    };
     StepSummary {
         step: samples[range.start].step,
         groups,
@@ -321,7 +327,7 @@ fn group(samples: &[Sample], range: Range<usize>) -> SampleGroup {
     SampleGroup {
         key: samples[range.start].group.clone(),
         task: task.map(|task| task.id.clone()),
-        reward: Spread::of(own.iter().map(|sample| sample.reward)),
+        reward: Spread::of(rollouts(own).map(|sample| sample.reward)),
         best: best.map(|(place, _)| place),
         worst: worst.map(|(place, _)| place),
         samples: range,
@@ -415,6 +421,33 @@ mod tests {
             (reward.count, reward.missing, reward.mean),
             (5, 1, Some(0.4))
         );
+    }
+
+    #[test]
+    fn rewards_of_branches_count_once() {
+        let branch = |id: &str, reward: f64, turns: usize| Row {
+            id: id.into(),
+            reward: Some(reward),
+            steps: turns,
+            metadata: object!({ "step": 0, "group": 0 }),
+            ..Row::default()
+        };
+        let two = run([
+            branch("a", 1.0, 1),
+            branch("a-branch-2", 1.0, 2),
+            branch("a-branch-3", 1.0, 2),
+            branch("b", 0.0, 3),
+        ]);
+        let step = &two.steps[0];
+        assert_eq!(step.samples.len(), 4);
+        let (of_step, of_group) = (&step.spreads[0], &step.groups[0].reward);
+        assert_eq!((of_step.count, of_step.mean), (2, Some(0.5)));
+        assert_eq!((of_group.count, of_group.mean), (2, Some(0.5)));
+        let turns = two.spread(0, &Measure::Turns).unwrap();
+        assert_eq!((turns.count, turns.mean), (4, Some(2.0)));
+        // A single rollout has nothing to be compared with.
+        let one = run([branch("a", 1.0, 1), branch("a-branch-2", 1.0, 2)]);
+        assert!(!one.steps[0].groups[0].is_uniform());
     }
 
     #[test]

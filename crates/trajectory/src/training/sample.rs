@@ -1,5 +1,6 @@
 //! What the row of an episode says about it as a sample of a training run.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use volary_core::json::{Json, Object, Text};
@@ -9,9 +10,6 @@ use super::run::RewardChoice;
 use crate::episode::EndingKind;
 use crate::table::Row;
 use crate::table::token_column::{TokenColumn, policies};
-
-/// What precedes the number of a branch in the id of its episode.
-const BRANCH: &str = "-branch-";
 
 /// A sample: an episode at a step of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,8 +92,7 @@ impl Sample {
         let task = row.task.as_ref().map_or("", |task| &*task.id);
         match row.name.strip_prefix(task) {
             Some(rest) if !task.is_empty() => {
-                let id = row.id.split(BRANCH).next().unwrap_or_default();
-                let id: String = id.chars().take(SHOWN).collect();
+                let id: String = self.rollout().chars().take(SHOWN).collect();
                 format!("{id}{rest}")
             }
             _ if row.name.trim().is_empty() => row.id.to_string(),
@@ -126,7 +123,7 @@ impl Sample {
 
     /// The id of its rollout. Branches of a rollout are samples of their own, with the reward of the whole.
     pub fn rollout(&self) -> &str {
-        self.row.id.split(BRANCH).next().unwrap_or_default()
+        self.row.rollout().0
     }
 
     /// The value of a measure. NaN is a value; `None` is none.
@@ -172,6 +169,16 @@ impl Sample {
     pub fn policies(&self) -> Option<usize> {
         policies(&self.row)
     }
+}
+
+/// The samples without those that are a further branch of the same rollout.
+pub(super) fn rollouts(samples: &[Sample]) -> impl Iterator<Item = &Sample> {
+    let mut seen = BTreeSet::new();
+    samples.iter().filter(move |sample| {
+        let (rollout, branch) = sample.row.rollout();
+        // Ids of other samples need not be unique.
+        seen.insert(rollout) || branch == 1
+    })
 }
 
 /// A numeric score of a row. A truth value counts as 1 or 0.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use volary_core::json::Text;
 
 use super::run::TrainingRun;
+use super::sample::rollouts;
 use crate::table::groups::SUCCESS;
 
 /// A task and its groups over the steps.
@@ -23,7 +24,7 @@ pub struct Visit {
     /// The key of the group within the step.
     pub group: Text,
     pub mean_reward: Option<f64>,
-    /// Whether at least half of the scored samples reach the threshold; `None` without scored samples.
+    /// Whether at least half of the scored rollouts reach the threshold; `None` without scored rollouts.
     pub is_solved: Option<bool>,
 }
 
@@ -106,10 +107,8 @@ pub fn tasks(run: &TrainingRun) -> Vec<TaskHistory> {
             let (Some(key), Some(task)) = (&group.key, &group.task) else {
                 continue;
             };
-            let rewards = run
-                .samples_of(&group.samples)
-                .iter()
-                .filter_map(|sample| sample.reward);
+            let samples = run.samples_of(&group.samples);
+            let rewards = rollouts(samples).filter_map(|sample| sample.reward);
             let scored: Vec<f64> = rewards.filter(|reward| reward.is_finite()).collect();
             let solved = scored.iter().filter(|reward| **reward >= threshold).count();
             visits.entry(task.clone()).or_default().push(Visit {

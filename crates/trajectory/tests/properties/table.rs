@@ -197,6 +197,38 @@ fn tries_of_a_task_are_judged_together() {
     );
 }
 
+/// Each branch of a rollout has the reward of the whole; if they differ, that of the first one counts.
+#[test]
+fn branches_of_a_rollout_are_one_trial() {
+    let row = |id: &str, reward: f64| Row {
+        id: id.into(),
+        ..task("a", Some(reward))
+    };
+    let mut rows = vec![
+        row("A-branch-3", 0.0),
+        row("A", 1.0),
+        row("A-branch-2", 0.5),
+        row("B", 0.0),
+    ];
+    for _ in 0..2 {
+        let groups = grouped(&rows, &GroupBy::Task, SUCCESS);
+        assert_eq!(groups[0].rows.len(), 4);
+        assert_eq!((groups[0].trials, groups[0].successes), (2, 1));
+        assert_eq!(groups[0].mean_reward, Some(0.5));
+        assert_eq!(passes(&groups)[0].all, [0.5, 0.0]);
+        rows.reverse();
+    }
+    // These are no branches, and ids need not be unique.
+    let rows = [
+        row("fix-branch-a", 1.0),
+        row("fix-branch-b", 1.0),
+        row("1", 0.0),
+        row("1", 0.0),
+    ];
+    let groups = grouped(&rows, &GroupBy::Task, SUCCESS);
+    assert_eq!((groups[0].trials, groups[0].successes), (4, 2));
+}
+
 #[test]
 fn tasks_of_two_environments_with_one_name_are_distinct() {
     let of = |environment: &str| Row {
