@@ -134,3 +134,17 @@ fn tokens_of_captured_calls_that_are_no_ids_are_named() {
         [2]
     );
 }
+
+/// Readers compare runs of all trainers by their steps.
+#[test]
+fn iterations_of_tinker_are_steps() {
+    let summary = r#"{"schema_version": 1, "split": "train", "iteration": 7, "group_idx": 2, "traj_idx": 0, "tags": [], "steps": [],
+        "total_reward": 1.0, "final_reward": 1.0, "trajectory_metrics": {}}"#;
+    let call = r#"{"kind": "sample", "scope": {"iteration": 7}, "num_samples": 1, "prompt_tokens": [1],
+        "samples": [{"tokens": [2], "stop_reason": "stop"}], "status": "ok"}"#;
+    for (record, iteration) in [(summary, json!("7")), (call, json!(7))] {
+        let metadata = &lines("rollouts.jsonl", &[parsed(record)]).episodes[0].metadata;
+        assert_eq!(metadata.get("step"), Some(&7.into()));
+        assert_eq!(metadata.get("iteration"), Some(&iteration));
+    }
+}

@@ -46,6 +46,10 @@ fn call(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         metadata: scope,
         rest: Object::new(),
     };
+    if let Some(step) = call.metadata.get("iteration").and_then(Json::as_i64) {
+        // The name that other trainers give it.
+        call.metadata.insert("step", step);
+    }
     let base = rest.take_text("base_model");
     call.model = call.model.or(base);
     if let Some(prompt) = rest.take("prompt_tokens") {

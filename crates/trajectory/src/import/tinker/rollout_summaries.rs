@@ -104,6 +104,10 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             ..Score::default()
         });
     }
+    if let Ok(step) = iteration.parse::<i64>() {
+        // The name that other trainers give it.
+        episode.metadata.insert("step", step);
+    }
     let told = [("split", split), ("iteration", iteration), ("group", group)];
     for (key, value) in told {
         episode.metadata.insert(key, value);
