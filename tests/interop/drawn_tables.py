@@ -146,7 +146,9 @@ def as_read(value, kind):
         read = [(as_read(key, kind.key_type), as_read(item, kind.item_type)) for key, item in value]
         return {key if isinstance(key, str) else json.dumps(key): item for key, item in read}
     if kinds.is_struct(kind):
-        return {field.name: as_read(value[field.name], field.type) for field in kind}
+        # A table gives all structs of a column the members of all of them, so null means that there is none.
+        members = {field.name: as_read(value[field.name], field.type) for field in kind}
+        return {name: member for name, member in members.items() if member is not None}
     if kinds.is_nested(kind):
         return [as_read(item, kind.value_type) for item in value]
     if isinstance(value, bytes):
