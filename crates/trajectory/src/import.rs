@@ -27,6 +27,7 @@
 mod atif;
 mod autogen;
 pub mod batches;
+mod branch;
 mod call_credit;
 mod chat;
 mod chat_file;

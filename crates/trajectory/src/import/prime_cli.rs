@@ -58,15 +58,17 @@ impl Reader for PrimeCli {
         let Some(rows) = LISTS.iter().find_map(|key| about.take_list(key)) else {
             return;
         };
-        let total = rows.len();
+        let mut total = 0;
         for (number, row) in (1..).zip(rows) {
             let Json::Object(row) = row else {
                 sink.lost(format!("Result {number} is not an object."));
                 continue;
             };
-            let mut episode = verifiers::rollout(as_verifiers(row), number, sink);
-            add_run(&mut episode, &about);
-            sink.episode(episode);
+            for mut episode in verifiers::rollout(as_verifiers(row), number, sink) {
+                total += 1;
+                add_run(&mut episode, &about);
+                sink.episode(episode);
+            }
         }
         sink.understood(format!("prime evaluation: {}.", counted(total, "episode")));
     }

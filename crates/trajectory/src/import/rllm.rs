@@ -11,12 +11,13 @@ mod conversation;
 use volary_core::TokenId;
 use volary_core::json::{Json, Object, Text};
 
+use super::branch::tell_branch;
 use super::call_credit;
 use super::members::{Members, keep_rest, number, text_at};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::token_lists::{CallTokens, attach, ids, joined, not_ids, stream};
-use crate::episode::{Ending, Episode, Link, Relation, Rewards, Score, TaskReference};
+use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 use conversation::Conversation;
 
 pub(super) const RLLM: Records = Records {
@@ -135,17 +136,10 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
             let mut episode = one.clone();
             let mut trajectory = trajectory.clone();
             if number > 0 {
-                let first = std::mem::take(&mut episode.id);
-                episode.id = format!("{first}-branch-{}", number + 1).into();
-                episode.name = format!("{}, branch {}", episode.name, number + 1).into();
                 let sample = format!("{id}, branch {}", number + 1);
                 episode.metadata.insert("sample", sample);
-                episode.links.push(Link {
-                    relation: Relation::Branch,
-                    episode: first,
-                    step: Some(0),
-                });
             }
+            tell_branch(&mut episode, number);
             branch.read(number > 0, &mut episode, &mut trajectory, sink);
             for (key, value) in rest.iter().filter(|(_, value)| !value.is_null()) {
                 episode.metadata.insert(key.clone(), value.clone());
@@ -220,11 +214,8 @@ fn tokens(step: &Json) -> Option<CallTokens> {
 
 impl Branch {
     fn is_continued_by(&self, prompt: &[TokenId]) -> bool {
-        let Some(last) = self.calls.last() else {
-            return true;
-        };
-        let after = prompt.strip_prefix(last.prompt.as_slice());
-        after.is_some_and(|after| after.starts_with(&last.completion))
+        let last = self.calls.last();
+        last.is_none_or(|last| last.is_continued_by(prompt))
     }
 
     /// Adds the messages, credits and tokens of the steps to an episode. What was said before the first step of a branch

@@ -102,17 +102,33 @@ pub(super) struct CallTokens {
     pub streams: Vec<(Text, TokenStream)>,
 }
 
+impl CallTokens {
+    /// Whether the prompt of a later call begins with the tokens of this one.
+    pub fn is_continued_by(&self, prompt: &[TokenId]) -> bool {
+        let after = prompt.strip_prefix(self.prompt.as_slice());
+        after.is_some_and(|after| after.starts_with(&self.completion))
+    }
+
+    /// The number of trained tokens.
+    fn trained(&self) -> usize {
+        match &self.mask {
+            Some(mask) => mask.iter().filter(|is_trained| **is_trained).count(),
+            None => self.completion.len(),
+        }
+    }
+}
+
 /// Joins the calls of a rollout: the tokens of the last call, in which the completions of the earlier ones are found at
-/// the length of their prompts. Also returns the number of calls that are not part of the last one, since the template
-/// changed the history between them.
-pub(super) fn joined(mut calls: Vec<CallTokens>) -> Option<(TokenRecordBuilder, usize)> {
+/// the length of their prompts. Also returns the numbers of trained tokens of the calls that are not part of the last
+/// one, since the template changed the history between them.
+pub(super) fn joined(mut calls: Vec<CallTokens>) -> Option<(TokenRecordBuilder, Vec<usize>)> {
     let last = calls.last_mut()?;
     let mut ids = std::mem::take(&mut last.prompt);
     let at_last = ids.len();
     ids.extend_from_slice(&last.completion);
     let mut mask = vec![false; ids.len()];
     let mut streams: Vec<(Text, TokenStream)> = Vec::new();
-    let mut apart = 0;
+    let mut apart = Vec::new();
     let mut misfits = Vec::new();
     let count = calls.len();
     for (number, call) in calls.into_iter().enumerate() {
@@ -125,7 +141,7 @@ pub(super) fn joined(mut calls: Vec<CallTokens>) -> Option<(TokenRecordBuilder, 
         let is_within = number + 1 == count
             || ids.starts_with(&call.prompt) && ids.get(start..end) == Some(&call.completion[..]);
         if !is_within {
-            apart += 1;
+            apart.push(call.trained());
             continue;
         }
         if let Some(known) = call.mask.as_ref().filter(|mask| mask.len() != end - start) {
@@ -182,7 +198,7 @@ mod tests {
             call(&[1, 2, 3, 5], &[6, 7]),
         ];
         let (builder, apart) = joined(calls).unwrap();
-        assert_eq!(apart, 1);
+        assert_eq!(apart, [1]);
         let record = builder.divided(&Episode::default());
         assert_eq!(record.strip.mask(), [false, false, true, false, true, true]);
         let values: Vec<Option<f64>> = record.strip.streams()["logprobs"].iter().collect();

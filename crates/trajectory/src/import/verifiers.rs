@@ -9,6 +9,7 @@ mod verdict;
 use volary_core::json::{Json, Object, Text};
 
 use super::ImportOutcome;
+use super::branch::tell_branch;
 use super::call_credit;
 use super::chat;
 use super::describe::counted;
@@ -17,7 +18,7 @@ use super::members::{Members, keep_rest, moment, number, text_at, unpacked};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::token_lists::{self, CallTokens};
 use super::transcript::Transcript;
-use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
+use crate::episode::{Ending, Episode, Outcome, Rewards, Score, TaskReference};
 
 pub(super) use traces::Traces;
 
@@ -104,14 +105,15 @@ fn read_rollouts(document: Document, about: Option<&Object>, sink: &mut Sink<'_>
     for Line { number, value } in document.into_records() {
         match value {
             Json::Object(mut object) if object.contains_key("completion") => {
-                count += 1;
                 // Values that all episodes share are stored once.
                 object.extend_missing(std::mem::take(&mut shared));
-                let mut episode = rollout(object, number, sink);
-                if let Some(about) = about {
-                    tell_run(&mut episode, about);
+                for mut episode in rollout(object, number, sink) {
+                    count += 1;
+                    if let Some(about) = about {
+                        tell_run(&mut episode, about);
+                    }
+                    sink.episode(episode);
                 }
-                sink.episode(episode);
             }
             _ => sink.lost(format!("Line {number} is not a rollout.")),
         }
@@ -146,8 +148,8 @@ pub(super) fn tell_run(episode: &mut Episode, about: &Object) {
     episode.metadata.insert("run_info", about.clone());
 }
 
-/// A line of `results.jsonl`.
-pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
+/// A line of `results.jsonl`: an episode, or one for each branch.
+pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Vec<Episode> {
     let example = rest.take_id("example_id").or_else(|| rest.take_id("id"));
     let label: Text = example.clone().unwrap_or_else(|| number.to_string().into());
     let error = rest.take("error");
@@ -233,49 +235,127 @@ pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> E
     if let Some(group) = episode.task.as_ref().map(|task| task.id.clone()) {
         episode.metadata.insert("group", group);
     }
-    call_credit::assign(&calls, &mut episode, &mut rest, sink);
     if let Some(advantage) = rest.take_number("advantage") {
         episode.metadata.insert("advantage", advantage);
     }
-    tokens(calls, &mut episode, &mut rest, sink);
-    keep_rest(&mut episode, rest, sink);
-    episode
+    let mut episodes = Vec::new();
+    let mut branches = branches(calls, episode, sink).into_iter().peekable();
+    while let Some((mut episode, calls)) = branches.next() {
+        let mut rest = match branches.peek() {
+            Some(_) => rest.clone(),
+            None => std::mem::take(&mut rest),
+        };
+        let (calls, known): (Vec<Json>, Vec<Option<CallTokens>>) = calls.into_iter().unzip();
+        call_credit::assign(&calls, &mut episode, &mut rest, sink);
+        tokens(calls, known, &mut episode, &mut rest, sink);
+        keep_rest(&mut episode, rest, sink);
+        episodes.push(episode);
+    }
+    episodes
 }
 
-/// Reads the tokens of the calls; calls without tokens stay as they are.
-fn tokens(calls: Vec<Json>, episode: &mut Episode, rest: &mut Object, sink: &mut Sink<'_>) {
-    let of_call = |call: &Json| {
-        let tokens = call.get("tokens")?;
-        let logprobs = tokens
-            .get("completion_logprobs")
-            .and_then(token_lists::stream);
-        let logprobs = logprobs.filter(|values| !values.is_empty());
-        let completion = token_lists::ids(tokens.get("completion_ids")?)?;
-        // It is that of all tokens of the call.
-        let advantage = call_credit::advantage(call);
-        let advantage =
-            advantage.map(|value| std::iter::repeat_n(Some(value), completion.len()).collect());
-        let streams = [("logprobs", logprobs), ("advantage", advantage)].into_iter();
-        Some(CallTokens {
-            prompt: token_lists::ids(tokens.get("prompt_ids")?)?,
-            mask: tokens.get("completion_mask").and_then(token_lists::flags),
-            streams: streams
-                .filter_map(|(name, values)| Some((name.into(), values?)))
-                .collect(),
-            completion,
-        })
-    };
-    let known: Vec<CallTokens> = calls.iter().filter_map(of_call).collect();
+/// A call of the model, with its tokens if it has any.
+type Call = (Json, Option<CallTokens>);
+
+/// Divides a rollout where the prompt of a call does not continue the tokens before it, because the template changed the
+/// history: each sequence of tokens is a branch. What was said before its first call is its prompt.
+fn branches(
+    calls: Vec<Json>,
+    mut episode: Episode,
+    sink: &mut Sink<'_>,
+) -> Vec<(Episode, Vec<Call>)> {
+    let is_each = calls.len() == episode.steps.len();
+    let mut branches: Vec<Vec<Call>> = vec![Vec::new()];
+    for call in calls {
+        let tokens = tokens_of(&call);
+        let last = branches.last().into_iter().flatten();
+        let last = last.rev().find_map(|(_, tokens)| tokens.as_ref());
+        let is_continued = match (last, &tokens) {
+            (Some(last), Some(next)) => last.is_continued_by(&next.prompt),
+            _ => true,
+        };
+        // Otherwise it is unknown which messages are those of the call.
+        if !is_continued && is_each {
+            branches.push(Vec::new());
+        }
+        if let Some(branch) = branches.last_mut() {
+            branch.push((call, tokens));
+        }
+    }
+    let count = branches.len();
+    if count == 1 {
+        return vec![(episode, branches.remove(0))];
+    }
+    sink.understood(
+        "The prompt of a call does not continue the tokens before it, so it starts a branch.",
+    );
+    let mut start = std::mem::take(&mut episode.start);
+    let mut steps = std::mem::take(&mut episode.steps).into_iter();
+    let mut found = Vec::new();
+    for (number, calls) in branches.into_iter().enumerate() {
+        let mut branch = episode.clone();
+        tell_branch(&mut branch, number);
+        // It is that of the whole rollout.
+        episode.total_usage = None;
+        branch.start.clone_from(&start);
+        branch.steps = steps.by_ref().take(calls.len()).collect();
+        for step in &branch.steps {
+            start.push(step.action.clone());
+            start.extend(step.messages().iter().cloned());
+        }
+        // What follows the last call is in the prompt of the next branch.
+        let last = branch.steps.last_mut().filter(|_| number + 1 < count);
+        if let Some(Outcome::Observed { messages, .. }) = last.map(|step| &mut step.outcome) {
+            messages.clear();
+        }
+        found.push((branch, calls));
+    }
+    found
+}
+
+fn tokens_of(call: &Json) -> Option<CallTokens> {
+    let tokens = call.get("tokens")?;
+    let logprobs = tokens
+        .get("completion_logprobs")
+        .and_then(token_lists::stream);
+    let logprobs = logprobs.filter(|values| !values.is_empty());
+    let completion = token_lists::ids(tokens.get("completion_ids")?)?;
+    // It is that of all tokens of the call.
+    let advantage = call_credit::advantage(call);
+    let advantage =
+        advantage.map(|value| std::iter::repeat_n(Some(value), completion.len()).collect());
+    let streams = [("logprobs", logprobs), ("advantage", advantage)].into_iter();
+    Some(CallTokens {
+        prompt: token_lists::ids(tokens.get("prompt_ids")?)?,
+        mask: tokens.get("completion_mask").and_then(token_lists::flags),
+        streams: streams
+            .filter_map(|(name, values)| Some((name.into(), values?)))
+            .collect(),
+        completion,
+    })
+}
+
+/// Adds the tokens of the calls; calls without tokens stay as they are.
+fn tokens(
+    calls: Vec<Json>,
+    known: Vec<Option<CallTokens>>,
+    episode: &mut Episode,
+    rest: &mut Object,
+    sink: &mut Sink<'_>,
+) {
+    let known: Vec<CallTokens> = known.into_iter().flatten().collect();
     let unknown = calls.len() - known.len();
     match token_lists::joined(known) {
         Some((builder, apart)) => {
             if unknown > 0 {
                 sink.lost("A call has no ids of tokens, unlike others of its rollout.");
             }
-            if apart > 0 {
-                sink.lost(
-                    "The tokens of a call are not part of the last one, so they are left out.",
-                );
+            if !apart.is_empty() {
+                sink.lost(format!(
+                    "{} of {} are left out: they are not part of the tokens of the last call of the rollout.",
+                    counted(apart.iter().sum(), "trained token"),
+                    counted(apart.len(), "call")
+                ));
             }
             token_lists::attach(builder.divided(episode), episode, sink);
         }

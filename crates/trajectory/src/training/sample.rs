@@ -177,7 +177,7 @@ pub(super) fn rollouts(samples: &[Sample]) -> impl Iterator<Item = &Sample> {
     samples.iter().filter(move |sample| {
         let (rollout, branch) = sample.row.rollout();
         // Ids of other samples need not be unique.
-        seen.insert(rollout) || branch == 1
+        seen.insert((sample.row.run.as_deref(), rollout)) || branch == 1
     })
 }
 

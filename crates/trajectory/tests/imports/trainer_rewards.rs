@@ -2,9 +2,9 @@
 
 use volary_core::json;
 use volary_core::json::Json;
-use volary_trajectory::Rewards;
 use volary_trajectory::import::index::index;
 use volary_trajectory::import::{ImportOutcome, NoteLevel, import};
+use volary_trajectory::{Episode, Rewards};
 
 use crate::trainer_corners::{file, lines, parsed, rewards, said};
 
@@ -189,4 +189,63 @@ fn credits_of_calls_that_are_no_steps_are_kept() {
     assert_eq!(rewards(&outcome), [Some(1.0), Some(1.0)]);
     let kept = outcome.episodes[0].raw.get("call_credits");
     assert_eq!(kept, Some(&parsed(r#"[{"reward": 1.0}, {"reward": 0.0}]"#)));
+}
+
+/// Templates drop the reasoning of earlier turns from the prompts of later calls.
+#[test]
+fn calls_of_verifiers_that_continue_no_tokens_start_branches() {
+    let text = rollout("1.0", [r#""reward": 0.0"#, r#""reward": 1.0"#]).to_compact_text();
+    let rewritten = parsed(&text.replace("[1,2,3,4]", "[1,9,4]"));
+    let outcome = lines("results.jsonl", &[rewritten.clone(), rewritten.clone()]);
+    assert_eq!(said(&outcome, NoteLevel::Unreadable), Vec::<&str>::new());
+    let ids = outcome.episodes.iter().map(|episode| &*episode.id);
+    assert_eq!(
+        ids.collect::<Vec<_>>(),
+        [
+            "results-1",
+            "results-1-branch-2",
+            "results-2",
+            "results-2-branch-2"
+        ]
+    );
+    let texts = |episode: &Episode| {
+        let texts = episode
+            .messages()
+            .map(|message| message.body().content_or_empty().to_string());
+        texts.collect::<Vec<_>>()
+    };
+    let tokens = |episode: &Episode| {
+        let record = episode.tokens.as_ref().unwrap();
+        assert!(record.is_divided);
+        let ids = record.strip.ids().iter().zip(record.strip.mask());
+        ids.map(|(id, mask)| (*id, *mask)).collect::<Vec<_>>()
+    };
+    let [first, second] = [&outcome.episodes[0], &outcome.episodes[1]];
+    assert_eq!(
+        (texts(first), first.steps.len()),
+        (vec!["q".into(), "a".into()], 1)
+    );
+    assert_eq!(tokens(first), [(1, false), (2, true), (3, true)]);
+    assert_eq!(
+        (texts(second).join(" "), second.steps.len()),
+        ("q a b c".into(), 1)
+    );
+    assert_eq!(
+        tokens(second),
+        [(1, false), (9, false), (4, false), (5, true)]
+    );
+    assert_eq!(rewards(&outcome), [Some(1.0); 4]);
+    // Without a message for each call, it is unknown where the branches begin.
+    let mut unknown = rewritten;
+    if let Json::Object(members) = &mut unknown {
+        members.insert("completion", "a");
+    }
+    let outcome = lines("results.jsonl", &[unknown.clone(), unknown]);
+    assert_eq!(outcome.episodes.len(), 2);
+    assert_eq!(
+        said(&outcome, NoteLevel::Unreadable),
+        [
+            "2 trained tokens of 1 call are left out: they are not part of the tokens of the last call of the rollout. (2 times)"
+        ]
+    );
 }
