@@ -95,7 +95,7 @@ pub(super) async fn load() -> Result<&'static dyn Readers, String> {
 
 /// Loads them ahead, if one of these files may need them. What fails here fails again, and is reported, when they are used.
 pub(super) async fn load_ahead(files: impl IntoIterator<Item = &Text>) {
-    if !files.into_iter().all(|name| is_dump(name)) {
+    if !files.into_iter().all(is_dump) {
         let _ = load().await;
     }
 }
