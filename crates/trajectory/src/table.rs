@@ -167,7 +167,7 @@ pub enum Cell<'a> {
 }
 
 /// What precedes the number of a branch in the id of its episode.
-const BRANCH: &str = "-branch-";
+pub(crate) const BRANCH: &str = "-branch-";
 
 impl Row {
     /// The id of its rollout, and the number of its branch from 1. Branches of a rollout are episodes of their own, each

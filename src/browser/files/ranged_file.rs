@@ -39,8 +39,8 @@ pub struct RangedFile {
 }
 
 impl RangedFile {
-    /// Opens a file: reads its size and its first `head` bytes, which must not be 0. The last bytes of an archive are
-    /// read at the same time, if the size is given that it has as far as is known.
+    /// Opens a file: reads its size and its first `head` bytes, which must not be 0. `archive` is the expected size of an
+    /// archive, whose directory is read at the same time.
     pub async fn open(
         name: &str,
         url: &str,
@@ -211,15 +211,15 @@ impl RangedFile {
 
 /// The last bytes of a file.
 struct Tail {
-    /// Those of the whole file.
+    /// The size of the whole file.
     size: u64,
     version: Option<String>,
     bytes: Vec<u8>,
 }
 
 impl Tail {
-    /// Reads a range that ends with the file. `None` if it cannot be read, which is no error yet: the file may be shorter
-    /// than expected.
+    /// Reads a range that ends with the file. `None` if that fails, which is not an error: the size was only expected, and
+    /// the directory is read later then.
     async fn read(url: &str, range: Option<Range<u64>>) -> Option<Tail> {
         let range = range?;
         let response = request(url, range.clone()).await.ok()?;

@@ -1,4 +1,4 @@
-//! A large file during its import, and what the ways of reading one have in common: `slices`, `dump` and `packed_log`.
+//! A large file during its import, and what `slices`, `dump` and `packed_log`, which read one, have in common.
 
 use std::rc::Rc;
 

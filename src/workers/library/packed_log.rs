@@ -1,5 +1,5 @@
 //! Packed logs: the directory of the zip file has the places of the members of each sample, and the samples are read one by
-//! one.
+//! one. Part of the readers' code (`readers`).
 
 use futures_util::FutureExt;
 use volary_trajectory::archive::listing::{ListedMember, Parts};

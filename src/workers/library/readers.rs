@@ -1,5 +1,5 @@
-//! The readers of all formats: a lazy part of the worker's code, of which it is more than half. Only rollout dumps (`dump`)
-//! are read without it, so that the rows of a training run are there sooner.
+//! The readers of all formats: a lazy part of the worker's code, more than a third of it. Only rollout dumps (`dump`) are read
+//! without it, so that the rows of a training run appear sooner.
 //!
 //! Invariant: outside of this part, nothing calls a reader.
 
@@ -28,7 +28,7 @@ use crate::library::source::{Source, Window};
 /// The beginning of a large file.
 pub(super) type FileBegun<'b> = LocalBoxFuture<'b, Result<Option<Box<dyn Beginning>>, String>>;
 
-/// Why files were not imported. The message of an [`ImportError`] lists all readers, so it is made in their part.
+/// Why files were not imported. The message of an [`ImportError`] lists all readers, so only their part can write it.
 pub(super) struct Refused {
     /// For people.
     pub reason: String,
@@ -36,7 +36,7 @@ pub(super) struct Refused {
     pub unmapped: Vec<Unmapped>,
 }
 
-/// What is done with readers. A trait, so that only the lazy part has the code.
+/// The operations that need a reader. This is a trait so that only the lazy part contains their code.
 pub(super) trait Readers {
     /// Imports files that are in memory.
     fn import(&self, files: &[InputFile], mappings: &Mappings) -> Result<ImportOutcome, Refused>;
@@ -83,7 +83,7 @@ pub(super) trait Readers {
     fn begins_with_trace<'b>(&self, file: &'b dyn Source) -> LocalBoxFuture<'b, bool>;
 }
 
-/// Loads the readers. The error is for people.
+/// Loads the readers. The error is a message for the user.
 pub(super) async fn load() -> Result<&'static dyn Readers, String> {
     load_part().await.map_err(|Unloaded| {
         let advice = Unloaded::ADVICE;
@@ -93,7 +93,8 @@ pub(super) async fn load() -> Result<&'static dyn Readers, String> {
     })
 }
 
-/// Loads them ahead, if one of these files may need them. What fails here fails again, and is reported, when they are used.
+/// Loads the readers before they are used, if one of these files may need them. A failure is ignored: the first use tries
+/// again and reports it.
 pub(super) async fn load_ahead(files: impl IntoIterator<Item = &Text>) {
     if !files.into_iter().all(is_dump) {
         let _ = load().await;

@@ -1,4 +1,4 @@
-//! Reads a large file of lines, or of one list, in slices.
+//! Reads a large file of lines, or of one list, in slices. Part of the readers' code (`readers`).
 
 use std::rc::Rc;
 

@@ -1,16 +1,26 @@
 //! Branches of a rollout, each an episode with a sequence of tokens of its own.
 
-use crate::episode::{Episode, Link, Relation};
+use volary_core::json::Text;
 
-/// Names an episode as a branch of its rollout, counted from 0. The first one keeps the id of the rollout.
+use crate::episode::{Episode, Link, Relation};
+use crate::table::BRANCH;
+
+/// The id of a branch, counted from 0. The first one has the id of its rollout.
+pub(super) fn branch_id(rollout: &Text, branch: usize) -> Text {
+    match branch {
+        0 => rollout.clone(),
+        branch => format!("{rollout}{BRANCH}{}", branch + 1).into(),
+    }
+}
+
+/// Makes an episode, which has the id of its rollout, a branch of it, counted from 0.
 pub(super) fn tell_branch(episode: &mut Episode, branch: usize) {
     if branch == 0 {
         return;
     }
-    let number = branch + 1;
-    let rollout = std::mem::take(&mut episode.id);
-    episode.id = format!("{rollout}-branch-{number}").into();
-    episode.name = format!("{}, branch {number}", episode.name).into();
+    let id = branch_id(&episode.id, branch);
+    let rollout = std::mem::replace(&mut episode.id, id);
+    episode.name = format!("{}, branch {}", episode.name, branch + 1).into();
     episode.links.push(Link {
         relation: Relation::Branch,
         episode: rollout,

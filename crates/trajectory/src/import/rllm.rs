@@ -18,7 +18,7 @@ use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::token_lists::{CallTokens, attach, ids, joined, not_ids, stream};
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
-use conversation::Conversation;
+use conversation::JoinedConversation;
 
 pub(super) const RLLM: Records = Records {
     id: "rllm",
@@ -231,7 +231,7 @@ impl Branch {
         if !versions.is_empty() {
             episode.metadata.insert("weight_versions", versions);
         }
-        let mut conversation = Conversation::new(has_prompt);
+        let mut conversation = JoinedConversation::new(has_prompt);
         steps.iter().for_each(|step| conversation.add(step));
         conversation.finish(&steps, episode);
         call_credit::assign(&steps, episode, rest, sink);

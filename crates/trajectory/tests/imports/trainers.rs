@@ -206,7 +206,7 @@ fn copies_of_other_ranks_are_left_out() {
     copy.name = Some("3_1.pt".to_owned());
     let outcome = import(&[fixture("slime-train-v1.pt"), copy]).unwrap();
     assert_eq!(outcome.episodes.len(), 1);
-    let said = "Left out as copies, which other ranks have written: 1 sample.";
+    let said = "Copies that other ranks wrote are left out: 1 sample.";
     assert!(outcome.notes.iter().any(|note| *note.text == *said));
 }
 

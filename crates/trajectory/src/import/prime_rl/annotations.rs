@@ -257,8 +257,8 @@ fn lost(text: String) -> Note {
     }
 }
 
-/// The values of a stream after an annotation: the messages that it covers have its values, the others those of before. And
-/// whether it covers a part of a message only, by gaps.
+/// Returns a stream after an annotation, and whether the annotation has gaps within a message. Messages that it covers
+/// completely take its values; all others keep theirs.
 fn by_message(record: &TokenRecord, name: &str, values: &TokenStream) -> (TokenStream, bool) {
     let known = record.strip.streams().get(name).cloned();
     let mut folded = known.unwrap_or_else(|| TokenStream::gaps(record.strip.len()));

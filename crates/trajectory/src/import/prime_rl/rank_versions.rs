@@ -100,7 +100,7 @@ impl Versions {
         Versions(VERSIONS.to_vec())
     }
 
-    /// Those that a batch of a row of so many tokens may have, too.
+    /// Returns those of these versions that also fit a batch, whose row has this number of tokens.
     pub fn of(&self, batch: &[Value], tokens: usize) -> Versions {
         let rest = batch.get(FIRST..).unwrap_or_default();
         let fitting = self.0.iter().copied();

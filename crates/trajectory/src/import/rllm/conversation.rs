@@ -14,7 +14,7 @@ use crate::import::slime;
 use crate::import::transcript::Transcript;
 
 /// The messages of steps, each of them once, with the reasoning of the step in which it was said.
-pub(super) struct Conversation {
+pub(super) struct JoinedConversation {
     transcript: Transcript,
     /// The last conversations that no later one continues, as hashes of their messages.
     open: Vec<Vec<u64>>,
@@ -23,11 +23,11 @@ pub(super) struct Conversation {
     has_prompt: bool,
 }
 
-impl Conversation {
+impl JoinedConversation {
     /// Starts without messages. If it has a prompt, the first step begins with messages that are input, even those of an
     /// assistant.
     pub fn new(has_prompt: bool) -> Self {
-        Conversation {
+        JoinedConversation {
             transcript: Transcript::default(),
             open: Vec::new(),
             actions: Vec::new(),

@@ -122,7 +122,7 @@ pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
     }
 }
 
-/// Drops the samples that are there already: ranks that share their data write the same ones.
+/// Drops copies of samples: ranks that share their data write the same ones.
 fn drop_copies(samples: &mut Vec<TrainSample>, outcome: &mut ImportOutcome) {
     let mut known: HashMap<(Option<i64>, i64), Vec<&TrainSample>> = HashMap::new();
     let is_new = samples.iter().map(|sample| {
@@ -140,7 +140,7 @@ fn drop_copies(samples: &mut Vec<TrainSample>, outcome: &mut ImportOutcome) {
     samples.retain(|_| is_new.next().unwrap_or(true));
     if copies > 0 {
         let copies = counted(copies, "sample");
-        let text = format!("Left out as copies, which other ranks have written: {copies}.");
+        let text = format!("Copies that other ranks wrote are left out: {copies}.");
         outcome.note(NoteLevel::Read, "", text);
     }
 }

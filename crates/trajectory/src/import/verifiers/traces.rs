@@ -13,6 +13,7 @@ use super::error_text;
 use super::node_tokens::NodeTokens;
 use super::verdict;
 use crate::episode::{Episode, Link, Relation, Score, StepDetails, StepError, TaskReference};
+use crate::import::branch::branch_id;
 use crate::import::chat;
 use crate::import::expansion::size_of_object;
 use crate::import::members::{Members, id, keep_rest, moment, text_at};
@@ -213,13 +214,6 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
 fn is_untrained(episode: &Episode) -> bool {
     let agent = episode.metadata.get("agent");
     agent.and_then(|agent| agent.get("trainable")?.as_bool()) == Some(false)
-}
-
-fn branch_id(trace: &Text, branch: usize) -> Text {
-    match branch {
-        0 => trace.clone(),
-        branch => format!("{trace}-branch-{}", branch + 1).into(),
-    }
 }
 
 /// Adds a message to the transcript. A message that was not sampled in this run is an input, even if its role
