@@ -341,7 +341,11 @@ fn leftovers(files: &Files<'_>, outcome: &mut ImportOutcome) {
         let (level, text) = match files.problem(index) {
             Some(error) => (NoteLevel::Unreadable, error.to_string()),
             None => {
-                let kind = describe::describe(&files.start(index), files.is_whole(index));
+                let kind = describe::describe(
+                    files.name(index),
+                    &files.start(index),
+                    files.is_whole(index),
+                );
                 let level = match kind.may_hold_episodes {
                     true => NoteLevel::Unreadable,
                     false => NoteLevel::Unsupported,

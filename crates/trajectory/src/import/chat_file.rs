@@ -1,6 +1,7 @@
 //! Conversations in OpenAI's form, `{messages, tools?}` each, one per file or one per line; in ShareGPT's form
 //! `{conversations: [{from, value}]}`; or a bare list of messages. Tables of trajectories have the same contents under
-//! other names, or as JSON texts.
+//! other names, as JSON texts, or with a list for each member of the messages: `{messages: {role: […], content: […]}}`
+//! (a `Sequence` of Hugging Face's `datasets`).
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
@@ -99,12 +100,33 @@ fn is_conversation(value: &Json) -> bool {
             let begins = list.is_some_and(|list| list.trim_start().starts_with('{'));
             begins && text.contains("\"role\"")
         }
+        Some(Json::Object(columns)) => messages_of_columns(columns).is_some(),
         _ => false,
     };
     LISTS.iter().any(|key| holds(key))
         || value
             .get("body")
             .is_some_and(|body| body.get("messages").is_some() && is_conversation(body))
+}
+
+/// The messages of an object with a list for each of their members, all of the same length.
+fn messages_of_columns(columns: &Object) -> Option<Vec<Json>> {
+    let role = columns.get("role").or_else(|| columns.get("from"));
+    let roles = role?.as_list()?;
+    if roles.is_empty() || !roles.iter().all(|role| role.as_text().is_some()) {
+        return None;
+    }
+    let mut messages = vec![Object::new(); roles.len()];
+    for (name, values) in columns.iter() {
+        let values = values.as_list().filter(|list| list.len() == roles.len())?;
+        for (message, value) in messages.iter_mut().zip(values) {
+            // A table has all members for every message.
+            if !value.is_null() {
+                message.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    Some(messages.into_iter().map(Json::Object).collect())
 }
 
 fn has_role(value: &Json) -> bool {
@@ -171,7 +193,13 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
             .for_each(|said| transcript.push(said));
     }
     for key in LISTS {
-        let list = rest.take(key).map(unpacked);
+        let list = match rest.take(key).map(unpacked) {
+            Some(Json::Object(columns)) => {
+                let messages = messages_of_columns(&columns);
+                Some(messages.map_or(Json::Object(columns), Json::List))
+            }
+            other => other,
+        };
         match list {
             Some(Json::List(messages)) => {
                 let messages = messages.into_iter().map(turn).collect();

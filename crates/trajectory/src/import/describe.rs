@@ -1,5 +1,7 @@
 //! Messages about unreadable files: what a file appears to be, and counts of items.
 
+use std::path::Path;
+
 use volary_core::json::{Json, Object};
 
 use super::json_repair::repair;
@@ -38,8 +40,11 @@ impl Kind {
     }
 }
 
-/// Describes a file from its first bytes; `whole` is true if they are all of it.
-pub(super) fn describe(start: &[u8], whole: bool) -> Kind {
+/// Describes a file from its name and its first bytes; `whole` is true if they are all of it.
+pub(super) fn describe(name: &str, start: &[u8], whole: bool) -> Kind {
+    if let Some(table) = describe_table(name, start) {
+        return table;
+    }
     const MEDIA: [(&[u8], &str); 4] = [
         (b"\x89PNG", "a PNG image"),
         (b"\xff\xd8\xff", "a JPEG image"),
@@ -86,6 +91,18 @@ pub(super) fn describe(start: &[u8], whole: bool) -> Kind {
         Err(_) => return Kind::other("binary data"),
     };
     describe_text(text.trim_start_matches('\u{feff}'), whole)
+}
+
+/// Describes a Parquet file, whose rows are read as JSON Lines, by its columns.
+fn describe_table(name: &str, start: &[u8]) -> Option<Kind> {
+    let extension = Path::new(name).extension()?;
+    let row = start.split(|byte| *byte == b'\n').next()?;
+    if !extension.eq_ignore_ascii_case("parquet") {
+        return None;
+    }
+    let row = repair(std::str::from_utf8(row).ok()?).ok()?.value;
+    row.as_object()?;
+    Some(Kind::other(with_keys("a Parquet file", "columns", &row)))
 }
 
 fn describe_text(text: &str, whole: bool) -> Kind {
@@ -139,8 +156,12 @@ fn lines(text: &str, whole: bool) -> usize {
     }
 }
 
-/// A noun with the names of the first members.
 fn members(noun: &str, value: &Json) -> String {
+    with_keys(noun, "members", value)
+}
+
+/// A noun with the names of the first members, which are called `kind`.
+fn with_keys(noun: &str, kind: &str, value: &Json) -> String {
     const MOST: usize = 5;
     let object = value.as_object();
     let keys: Vec<&str> = (object.into_iter().flat_map(Object::keys))
@@ -149,8 +170,8 @@ fn members(noun: &str, value: &Json) -> String {
     let more = if keys.len() > MOST { ", …" } else { "" };
     let shown = keys.iter().take(MOST).copied().collect::<Vec<_>>();
     match keys.is_empty() {
-        true => format!("{noun} without members"),
-        false => format!("{noun} with the members {}{more}", shown.join(", ")),
+        true => format!("{noun} without {kind}"),
+        false => format!("{noun} with the {kind} {}{more}", shown.join(", ")),
     }
 }
 
@@ -198,36 +219,45 @@ mod tests {
             (b"hello", "text that is not JSON"),
         ];
         for (bytes, expected) in cases {
-            assert_eq!(describe(bytes, true).name, expected);
+            assert_eq!(describe("", bytes, true).name, expected);
         }
-        let broken = describe(b"{\"a\"", true);
+        let broken = describe("", b"{\"a\"", true);
         assert!(broken.name.starts_with("broken JSON (Expecting ':'"));
         assert!(broken.may_hold_episodes);
-        assert!(describe(b"PK\x03\x04", true).may_hold_episodes);
-        assert!(!describe(b"hello", true).may_hold_episodes);
+        assert!(describe("", b"PK\x03\x04", true).may_hold_episodes);
+        assert!(!describe("", b"hello", true).may_hold_episodes);
         let lines = "{\"a\": 1, \"b\": 2}\n{\"a\": 3}\n";
         assert_eq!(
-            describe(lines.as_bytes(), true).name,
+            describe("", lines.as_bytes(), true).name,
             "JSON Lines: 2 objects with the members a, b"
+        );
+        assert_eq!(
+            describe("data/train.Parquet", lines.as_bytes(), true).name,
+            "a Parquet file with the columns a, b"
         );
         let begun = format!("{}{{\"a\": ", lines.repeat(3));
         assert_eq!(
-            describe(begun.as_bytes(), false).name,
+            describe("", begun.as_bytes(), false).name,
             "JSON Lines: objects with the members a, b"
         );
         assert_eq!(
-            describe(b"{\"a\": 1, \"b\": [1, 2", false).name,
+            describe("", b"{\"a\": 1, \"b\": [1, 2", false).name,
             "the start of JSON with the members a, b"
         );
         let head =
             br#"{"timestamp": "2026", "info": {"num_trials": 1, "agent_info": {}}, "tasks": [{"id"#;
         assert!(
-            describe(head, false)
+            describe("", head, false)
                 .name
                 .starts_with("the head of a tau2 run without its simulations")
         );
         assert_eq!(
-            describe("{\"é".as_bytes().split_last().unwrap_or((&0, b"")).1, false).name,
+            describe(
+                "",
+                "{\"é".as_bytes().split_last().unwrap_or((&0, b"")).1,
+                false
+            )
+            .name,
             "JSON of another kind"
         );
     }

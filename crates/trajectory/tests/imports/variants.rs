@@ -212,6 +212,18 @@ const VARIANTS: &[(&str, &str, Shape, &str)] = &[
         Shape(1, 0, 0, None),
         "assistant:Done.",
     ),
+    (
+        r#"{"conversations": {"from": ["human", "gpt"], "value": ["Hi", "Hello."]}, "score": 0.5}"#,
+        "openai-chat",
+        Shape(1, 0, 0, Some(0.5)),
+        "assistant:Hello.",
+    ),
+    (
+        r#"{"messages": {"role": ["user", "assistant", "tool"], "content": ["Hi", null, "1"], "tool_call_id": [null, null, "c"], "tool_calls": [null, [{"id": "c", "function": {"name": "f", "arguments": "{}"}}], null]}}"#,
+        "openai-chat",
+        Shape(1, 1, 0, None),
+        ">f{} | f<1",
+    ),
     // Ids as numbers, arguments written out twice, parts with what says how they were sent.
     (
         r#"{"messages": [{"role": "user", "content": [{"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}]}, {"role": "assistant", "tool_calls": [{"id": 1, "function": {"name": "f", "arguments": "\"{\\\"a\\\": 1}\""}}, {"id": 2, "function": {"name": "g", "arguments": {}}}]}, {"role": "tool", "tool_call_id": 2, "content": "two"}, {"role": "tool", "tool_call_id": 1, "content": "one"}]}"#,
