@@ -86,15 +86,33 @@ const COPIES: [&str; 2] = ["all", "effective"];
 const TRACES: &str = "traces";
 const BELOW_TRACES: [&str; 2] = ["stream", "annotations"];
 
-fn is_one_of(path: &Path, names: &[&str]) -> bool {
+/// The last part of a path; empty if it is not text.
+fn name_of(path: &Path) -> &str {
     let name = path.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| names.contains(&name))
+    name.unwrap_or_default()
+}
+
+/// Whether a folder of a run is named like that of a step: `step_4`.
+fn is_step(name: &str) -> bool {
+    name.strip_prefix("step_")
+        .is_some_and(|step| step.parse::<u64>().is_ok())
+}
+
+fn is_one_of(path: &Path, names: &[&str]) -> bool {
+    names.contains(&name_of(path))
 }
 
 /// The folder whose files are read together with those of a folder.
 fn home(folder: &Path) -> PathBuf {
-    if is_one_of(folder, &DUMPS) || is_one_of(folder, &COPIES) {
+    if is_one_of(folder, &DUMPS) {
         return folder.parent().unwrap_or(folder).to_owned();
+    }
+    if is_one_of(folder, &COPIES) {
+        // `step_4/train/all`: a trace may be in `effective` of a later step.
+        let mut above = folder.ancestors().skip(1);
+        let next_to_it = above.next().unwrap_or(folder);
+        let step = above.find(|above| is_step(name_of(above)));
+        return step.and_then(Path::parent).unwrap_or(next_to_it).to_owned();
     }
     let mut above = folder.ancestors().skip(1).zip(folder.ancestors());
     let traces =
@@ -105,11 +123,11 @@ fn home(folder: &Path) -> PathBuf {
 /// A folder that the user named, divided so that files of a folder next to it can be read with its own, and that its name is
 /// part of theirs if it says the step of the run.
 fn above(folder: &Path) -> (PathBuf, PathBuf) {
-    let name = folder.file_name().and_then(|name| name.to_str());
-    let is_step = name.is_some_and(|name| name.contains("step_") || name.contains("iteration_"));
+    let name = name_of(folder);
+    let says_step = name.contains("step_") || name.contains("iteration_");
     match (folder.parent(), folder.file_name()) {
         (Some(parent), Some(name))
-            if is_step || is_one_of(folder, &DUMPS) || is_one_of(folder, &COPIES) =>
+            if says_step || is_one_of(folder, &DUMPS) || is_one_of(folder, &COPIES) =>
         {
             (parent.to_owned(), name.into())
         }
@@ -117,35 +135,33 @@ fn above(folder: &Path) -> (PathBuf, PathBuf) {
     }
 }
 
-/// Divides the files of a large group: each is read separately, except for the two dumps of a step.
+/// Divides the files of a large group: each is read separately, except for two of the same step, rollout and training
+/// dump, or both copies of traces.
 fn pairs(files: Vec<(PathBuf, u64)>) -> Vec<Vec<(PathBuf, u64)>> {
-    let (rollouts, train) = (DUMPS[0], DUMPS[1]);
-    let is_in = |path: &Path, name| {
-        path.parent()
-            .is_some_and(|folder| is_one_of(folder, &[name]))
-    };
     let mut parts: Vec<Vec<(PathBuf, u64)>> = Vec::new();
     let mut places: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    // Both firsts are sorted before their seconds.
     for (path, bytes) in files {
-        if is_in(&path, rollouts) {
-            places.insert(path.clone(), parts.len());
-        } else if is_in(&path, train)
-            && let Some(rollout) = rollout_of(&path)
-            && let Some(place) = places.get(&rollout)
-            && let Some(part) = parts.get_mut(*place)
-        {
-            part.push((path, bytes));
-            continue;
+        let place = first_of(&path).and_then(|first| places.get(&first));
+        match place.and_then(|place| parts.get_mut(*place)) {
+            Some(part) => part.push((path, bytes)),
+            None => {
+                places.insert(path.clone(), parts.len());
+                parts.push(vec![(path, bytes)]);
+            }
         }
-        parts.push(vec![(path, bytes)]);
     }
     parts
 }
 
-/// The rollout dump of the same step and name.
-fn rollout_of(train: &Path) -> Option<PathBuf> {
-    let above = train.parent()?.parent()?;
-    Some(above.join(DUMPS[0]).join(train.file_name()?))
+/// The file that is read together with this one: the rollout dump of a training dump, all traces of a step for those that
+/// were trained on.
+fn first_of(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent()?;
+    let [first, _] = [DUMPS, COPIES]
+        .into_iter()
+        .find(|[_, second]| is_one_of(folder, &[second]))?;
+    Some(folder.parent()?.join(first).join(path.file_name()?))
 }
 
 /// Collects the files of a folder below a root, recursively.
@@ -185,7 +201,9 @@ mod tests {
             ("run/rollout_data", "run"),
             ("run/train_data", "run"),
             ("rollout_data", ""),
-            ("step_1/train/effective", "step_1/train"),
+            ("step_1/train/effective", ""),
+            ("run/rollouts/step_1/train/all", "run/rollouts"),
+            ("mine/all", "mine"),
             ("file/traces/stream", "file/traces"),
             ("file/traces/annotations/trainer", "file/traces"),
             ("file/traces", "file/traces"),
@@ -201,8 +219,11 @@ mod tests {
     }
 
     #[test]
-    fn the_dumps_of_a_step_stay_together_in_a_large_run() {
+    fn the_files_of_a_step_stay_together_in_a_large_run() {
         let names = [
+            "1/train/all/traces.jsonl",
+            "1/train/effective/traces.jsonl",
+            "2/train/effective/traces.jsonl",
             "rollout_data/1.pt",
             "rollout_data/2.pt",
             "rollout_data/eval_1.pt",
@@ -214,7 +235,9 @@ mod tests {
         let parts: Vec<Vec<PathBuf>> = parts
             .map(|part| part.into_iter().map(|(path, _)| path).collect())
             .collect();
-        let expected: [&[&str]; 4] = [
+        let expected: [&[&str]; 6] = [
+            &["1/train/all/traces.jsonl", "1/train/effective/traces.jsonl"],
+            &["2/train/effective/traces.jsonl"],
             &["rollout_data/1.pt", "train_data/1.pt"],
             &["rollout_data/2.pt"],
             &["rollout_data/eval_1.pt"],
