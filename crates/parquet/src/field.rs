@@ -1,7 +1,7 @@
 //! Values of the `parquet` crate as JSON.
 //!
-//! Its records do not say what some types mean: nanoseconds are integers, and UUIDs are bytes. Their meaning is looked up in the
-//! schema, which is followed only if it has such a type.
+//! Its records do not say what some types mean: nanoseconds are integers, UUIDs are bytes, and a time without a zone looks
+//! like one in UTC. Their meaning is looked up in the schema, which is followed only if it has such a type.
 
 use base64ct::{Base64, Encoding};
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
@@ -30,13 +30,19 @@ pub(crate) fn has_meanings(schema: &Type) -> bool {
 /// A meaning that the records do not have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meaning {
+    /// Nanoseconds, in UTC.
     Timestamp,
+    /// Of any unit, at an unknown place.
+    LocalTimestamp,
     Time,
     Uuid,
 }
 
 fn meaning(schema: &Type) -> Option<Meaning> {
     match schema.get_basic_info().logical_type_ref()? {
+        LogicalType::Timestamp(timestamp) if !timestamp.is_adjusted_to_u_t_c => {
+            Some(Meaning::LocalTimestamp)
+        }
         LogicalType::Timestamp(timestamp) if timestamp.unit == TimeUnit::NANOS => {
             Some(Meaning::Timestamp)
         }
@@ -77,6 +83,12 @@ fn json(field: &Field, schema: Option<&Type>) -> Json {
     match (schema.and_then(meaning), field) {
         (Some(Meaning::Timestamp), Field::Long(nanoseconds)) => {
             return timestamp(*nanoseconds).into();
+        }
+        (Some(Meaning::LocalTimestamp), Field::Long(nanoseconds)) => {
+            return without_zone(timestamp(*nanoseconds)).into();
+        }
+        (Some(Meaning::LocalTimestamp), Field::TimestampMillis(_) | Field::TimestampMicros(_)) => {
+            return without_zone(field.to_string()).into();
         }
         (Some(Meaning::Time), Field::Long(nanoseconds)) => return time(*nanoseconds).into(),
         (Some(Meaning::Uuid), Field::Bytes(bytes)) => return uuid(bytes.data()).into(),
@@ -142,6 +154,13 @@ fn timestamp(nanoseconds: i64) -> String {
         (rest @ 1.., Some((time, zone))) => format!("{time}{rest:03} +{zone}"),
         _ => micros,
     }
+}
+
+fn without_zone(mut timestamp: String) -> String {
+    if let Some(zone) = timestamp.find(" +") {
+        timestamp.truncate(zone);
+    }
+    timestamp
 }
 
 /// `05:06:07.000000`, with three more digits if they are not zero.

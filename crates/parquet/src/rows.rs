@@ -12,10 +12,12 @@ use crate::field::{has_meanings, object};
 
 /// The bytes at both ends of a file.
 const MAGIC: &[u8] = b"PAR1";
+/// The same of a file whose metadata are encrypted.
+const ENCRYPTED: &[u8] = b"PARE";
 
 /// Whether these first bytes of a file are those of a Parquet file.
 pub fn is_parquet(start: &[u8]) -> bool {
-    start.starts_with(MAGIC)
+    start.starts_with(MAGIC) || start.starts_with(ENCRYPTED)
 }
 
 /// The rows of a file.
@@ -51,6 +53,9 @@ pub enum ParquetError {
         /// The limit, in MB.
         limit: u64,
     },
+    /// Its metadata are encrypted.
+    #[error("This Parquet file is encrypted. Decrypt it, and write it again without encryption.")]
+    Encrypted,
     /// Its pages are compressed in a way for which there is no decoder.
     #[error(
         "This Parquet file is compressed with {codec}, which is not supported. Write it again with another compression, \
@@ -77,7 +82,7 @@ pub enum ParquetError {
 /// Reads the rows of a file, up to `limit` bytes of JSON.
 ///
 /// # Errors
-/// If the metadata cannot be read, or declare more than `limit` bytes or an unsupported compression (Brotli, LZO). If a
+/// If the metadata are encrypted or cannot be read, or declare more than `limit` bytes or an unsupported compression (Brotli, LZO). If a
 /// page is damaged, the rows before it are returned with a [`Rows::loss`].
 ///
 /// The crate `parquet` panics on some damaged files. Natively that is the error [`contradictory`]; WebAssembly cannot
@@ -95,6 +100,9 @@ pub fn contradictory() -> ParquetError {
 }
 
 fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
+    if bytes.starts_with(ENCRYPTED) {
+        return Err(ParquetError::Encrypted);
+    }
     let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(damaged)?;
     let groups = reader.metadata().row_groups().iter();
     let size: u64 = groups

@@ -75,6 +75,19 @@ fn types_are_looked_up_in_the_schema() {
 }
 
 #[test]
+fn timestamps_without_a_zone_get_none() {
+    let expected = r#"{"ms": "2026-03-04 05:06:07.000", "us": "2026-03-04 05:06:07.000008", "ns": "2026-03-04 05:06:07.000008"}"#;
+    assert_eq!(read("local").lines.trim_end(), expected);
+}
+
+#[test]
+fn an_encrypted_file_is_named() {
+    let bytes = [b"PARE".as_slice(), &[0; 40], b"PARE"].concat();
+    assert!(is_parquet(&bytes));
+    assert_eq!(read_rows(bytes, LIMIT), Err(ParquetError::Encrypted));
+}
+
+#[test]
 fn limits_and_incomplete_files_are_reported() {
     let bytes = file("chat-none");
     let rows = read_rows(file("repeated"), 4000).unwrap();
