@@ -19,6 +19,7 @@ use super::members::{self, id};
 use super::transcript::ImportedMessage;
 use crate::episode::{StepError, Usage};
 use parts::Parts;
+pub(super) use parts::place_images;
 
 /// The key for arguments that are not a JSON object.
 pub(crate) const RAW_ARGUMENTS: &str = "(arguments)";

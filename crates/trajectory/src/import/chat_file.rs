@@ -186,13 +186,19 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
         episode.tools.extend(tools.iter().filter_map(chat::tool));
     }
     let mut transcript = Transcript::default();
-    if let Some(system) = rest.take_text("system") {
+    let system = rest.take_text("system");
+    if let Some(system) = system.filter(|system| !system.is_empty()) {
         let message = Json::Object(object!({ "role": "system", "content": system }));
         chat::read(&message)
             .into_iter()
             .for_each(|said| transcript.push(said));
     }
+    // Some tables have the same messages in two forms.
+    let mut is_found = false;
     for key in LISTS {
+        if is_found {
+            break;
+        }
         let list = match rest.take(key).map(unpacked) {
             Some(Json::Object(columns)) => {
                 let messages = messages_of_columns(&columns);
@@ -201,7 +207,9 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
             other => other,
         };
         match list {
-            Some(Json::List(messages)) => {
+            Some(Json::List(mut messages)) => {
+                is_found = !messages.is_empty();
+                add_images(&mut messages, &mut rest);
                 let messages = messages.into_iter().map(turn).collect();
                 chat::read_all(messages).for_each(|said| transcript.push(said));
             }
@@ -223,6 +231,20 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
     metadata(&mut episode, &mut rest);
     keep_rest(&mut episode, rest, sink);
     episode
+}
+
+/// Puts the images of a column `images` or `image` into the messages that refer to them.
+fn add_images(messages: &mut [Json], rest: &mut Object) {
+    for key in ["images", "image"] {
+        let images = match rest.get(key) {
+            Some(Json::List(images)) => images.as_slice(),
+            Some(image @ Json::Object(_)) => std::slice::from_ref(image),
+            _ => continue,
+        };
+        if chat::place_images(messages, images) {
+            rest.remove(key);
+        }
+    }
 }
 
 /// A reply of a model, which logs of calls record next to the input messages.

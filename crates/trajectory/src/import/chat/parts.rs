@@ -299,7 +299,8 @@ fn answered(block: &Json) -> ImportedMessage {
     answer
 }
 
-/// Converts an image from Anthropic's, Inspect's, ATIF's, Gemini's or OpenAI's newer form to OpenAI's older one.
+/// Converts an image from Anthropic's, Inspect's, ATIF's, Gemini's, Hugging Face's or OpenAI's newer form to OpenAI's older
+/// one.
 fn image(block: &Json) -> Option<Json> {
     let source = block.get("source").or_else(|| block.get("inlineData"));
     let url: Text = match (
@@ -307,6 +308,7 @@ fn image(block: &Json) -> Option<Json> {
         source,
     ) {
         (Some(Json::Text(url)), _) => url.clone(),
+        (Some(file @ Json::Object(_)), _) if file.get("bytes").is_some() => data_url(file)?,
         (_, Some(source)) => {
             let data = source.get("data").and_then(Json::as_text);
             let kind = ["media_type", "mimeType"].into_iter();
@@ -323,4 +325,47 @@ fn image(block: &Json) -> Option<Json> {
         _ => return None,
     };
     Some(object!({"type": "image_url", "image_url": {"url": url}}).into())
+}
+
+/// The address of an image of Hugging Face's `datasets`: `{bytes, path}`, whose bytes JSON has as Base64.
+fn data_url(file: &Json) -> Option<Text> {
+    /// The beginnings of Base64, which are those of the formats' first bytes.
+    const KINDS: [(&str, &str); 4] = [
+        ("iVBORw0KGgo", "image/png"),
+        ("/9j/", "image/jpeg"),
+        ("R0lGOD", "image/gif"),
+        ("UklGR", "image/webp"),
+    ];
+    let data = file.get("bytes")?.as_text()?;
+    let (_, kind) = KINDS.iter().find(|(start, _)| data.starts_with(start))?;
+    Some(format!("data:{kind};base64,{data}").into())
+}
+
+/// Puts images that a data set has next to its messages into their places, in order: blocks that say only that there is
+/// one. Returns whether all of them have a place.
+pub(in crate::import) fn place_images(messages: &mut [Json], images: &[Json]) -> bool {
+    let is_place = |block: &&mut Json| {
+        let kind = block.get("type").and_then(Json::as_text);
+        kind.is_some_and(|kind| &**kind == "image")
+            && block.as_object().is_some_and(|block| {
+                let mut others = block.iter().filter(|(key, _)| key.as_ref() != "type");
+                others.all(|(_, value)| value.is_null())
+            })
+    };
+    let contents = messages.iter_mut().filter_map(|message| match message {
+        Json::Object(message) => message.get_mut("content"),
+        _ => None,
+    });
+    let blocks = contents.filter_map(|content| match content {
+        Json::List(blocks) => Some(blocks),
+        _ => None,
+    });
+    let mut places: Vec<&mut Json> = blocks.flatten().filter(is_place).collect();
+    if places.len() != images.len() {
+        return false;
+    }
+    for (place, image) in places.iter_mut().zip(images) {
+        **place = object!({"type": "image", "image": (image.clone())}).into();
+    }
+    true
 }
