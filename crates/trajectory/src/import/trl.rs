@@ -182,10 +182,14 @@ fn is_row(value: &Json) -> bool {
             .get(key)
             .is_some_and(|said| said.as_text().is_some() || said.as_list().is_some())
     };
-    let is_number = |key: &str| value.get(key).is_some_and(|it| it.as_f64().is_some());
-    // Tables write NaN as null.
+    let is_number = |key: &str| value.get(key).is_some_and(|it| number(it).is_some());
+    // Tables write NaN as null. The trainer of distillation has no rewards, and writes no other columns.
     let has_advantage = value.get("advantage").is_some_and(Json::is_null) || is_number("advantage");
-    is_said("prompt") && is_said("completion") && is_number("step") && has_advantage
+    let is_distilled = value.as_object().is_some_and(|row| row.len() == 3);
+    is_said("prompt")
+        && is_said("completion")
+        && is_number("step")
+        && (has_advantage || is_distilled)
 }
 
 fn row(mut rest: Object, line: usize, columns: &RewardColumns, sink: &mut Sink<'_>) {
