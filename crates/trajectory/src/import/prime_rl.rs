@@ -1,10 +1,11 @@
 //! Files of prime-rl next to its traces, which are those of verifiers: what the trainer adds to them later
-//! (`annotations`), copies of what was trained on (`copies`), the batches for each rank (`rank_file`, whose positions are in `rank_versions`, in MessagePack: `message_pack`), and exported tokens
+//! (`annotations`), copies of what was trained on (`copies`), the batches for each rank (`rank_file`, whose positions are in `rank_versions`, in MessagePack: `message_pack`), what paths say (`path`), and exported tokens
 //! (`token_export`).
 
 mod annotations;
 mod copies;
 mod message_pack;
+pub(super) mod path;
 mod rank_file;
 mod rank_versions;
 mod token_export;

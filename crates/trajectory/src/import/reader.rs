@@ -188,7 +188,7 @@ impl<'a> Sink<'a> {
     /// The file name without folders and extensions: the default name of an episode. A number with a point
     /// ("gpt-4.1") is not an extension.
     pub fn stem(&self) -> Text {
-        const LONGEST: usize = 6;
+        const LONGEST: usize = "parquet".len();
         let name = self.file.rsplit(['/', '\\']).next().unwrap_or_default();
         let mut stem = name;
         while let Some((before, ending)) = stem.rsplit_once('.')
@@ -199,6 +199,11 @@ impl<'a> Sink<'a> {
             stem = before;
         }
         stem.into()
+    }
+
+    /// The path of the file, as far as it is known.
+    pub fn file(&self) -> &str {
+        &self.file
     }
 
     /// The name of the folder that the file is in; empty if that is unknown.

@@ -6,7 +6,7 @@ use volary_core::json::{Json, Object, Text};
 use volary_core::{TokenId, TokenStream};
 
 use super::reader::Sink;
-use crate::episode::Episode;
+use crate::episode::{Episode, Rewards};
 use crate::token_record::{Alignment, LossMask, TokenRecord, TokenRecordBuilder};
 
 /// Token ids; `None` for anything else.
@@ -80,6 +80,19 @@ pub(super) fn take_streams(object: &mut Object) -> Vec<(Text, TokenStream)> {
         _ => true,
     });
     streams
+}
+
+/// The name of a stream that has the reward of a sequence for each of its tokens.
+pub(super) const REWARDS: &str = "rewards";
+
+/// The reward that counts, if all tokens have the same.
+pub(super) fn reward_of_tokens(values: &TokenStream) -> Rewards {
+    let mut values = values.iter();
+    let first = values.next().flatten().filter(|value| value.is_finite());
+    match first {
+        Some(reward) if values.all(|value| value == first) => Rewards::Whole(reward),
+        _ => Rewards::Unknown,
+    }
 }
 
 /// Stores a record in an episode, and reports the streams that it could not align.

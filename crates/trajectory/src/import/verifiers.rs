@@ -15,6 +15,7 @@ use super::chat;
 use super::describe::counted;
 use super::files::Files;
 use super::members::{Members, keep_rest, moment, number, text_at, unpacked};
+use super::prime_rl::path;
 use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::token_lists::{self, CallTokens};
 use super::transcript::Transcript;
@@ -235,6 +236,7 @@ pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> V
     if let Some(group) = episode.task.as_ref().map(|task| task.id.clone()) {
         episode.metadata.insert("group", group);
     }
+    place(&mut rest, sink, &mut episode);
     if let Some(advantage) = rest.take_number("advantage") {
         episode.metadata.insert("advantage", advantage);
     }
@@ -252,6 +254,26 @@ pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> V
         episodes.push(episode);
     }
     episodes
+}
+
+/// Numbers that say where in a run a rollout belongs, and are no metrics.
+const PLACE: [&str; 5] = ["step", "group", "sample", "epoch", "index"];
+
+/// Notes where in a run the rollout belongs. prime-rl, which wrote such rollouts until July 2026, says it by the path.
+fn place(rest: &mut Object, sink: &Sink<'_>, episode: &mut Episode) {
+    for key in PLACE {
+        if let Some(value) = rest.take_if(key, |value| value.as_f64().is_some()) {
+            episode.metadata.insert(key, value);
+        }
+    }
+    if let Some(step) = path::step(sink.file())
+        && episode.metadata.get("step").is_none()
+    {
+        episode.metadata.insert("step", step);
+    }
+    if path::is_evaluation(sink.file()) {
+        episode.metadata.insert("split", "eval");
+    }
 }
 
 /// A call of the model, with its tokens if it has any.
@@ -372,7 +394,10 @@ fn metrics(rest: &mut Object) -> Object {
     rest.retain(|key, value| {
         let is_metric = match &named {
             Some(named) => named.get(key) == Some(value),
-            None => value.as_f64().is_some() && !OTHERS.contains(&key.as_ref()),
+            None => {
+                let key = key.as_ref();
+                value.as_f64().is_some() && !OTHERS.contains(&key) && !PLACE.contains(&key)
+            }
         };
         if is_metric {
             found.push((key.clone(), value.clone()));

@@ -25,6 +25,7 @@ mod tools;
 mod trainer_corners;
 mod trainer_rewards;
 mod trainer_tokens;
+mod trainer_versions;
 mod trainers;
 mod variants;
 mod writers;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use volary_core::json::{Json, Text};
 
+use super::path::step_in;
 use crate::episode::Episode;
 use crate::import::describe::counted;
 use crate::import::files::Files;
@@ -36,11 +37,6 @@ pub(in crate::import) fn drop_sealed_copies(files: &mut Files<'_>) {
             files.take(index);
         }
     }
-}
-
-/// The step in the name of a folder: `step_4`.
-fn step_in(folder: &str) -> Option<i64> {
-    folder.strip_prefix("step_")?.parse().ok()
 }
 
 /// A branch of a trace in one of the two folders of a run.

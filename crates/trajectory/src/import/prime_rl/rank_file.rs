@@ -1,5 +1,6 @@
 //! The batches of a trainer's rank (`rollouts/step_N/rank_k.bin`): a MessagePack list of micro batches, each a list of
-//! fields by position, over a row into which several sequences are packed. There are no texts and no rewards.
+//! fields by position, over a row into which several sequences are packed. There are no texts.
+//! Some versions have the reward of a sequence at each of its tokens.
 //!
 //! The positions of later fields differ among versions (`rank_versions`). A batch that has the types of no version keeps
 //! its numbers under neutral names, and texts for each token are its environments, wherever they are. Before 15 June 2026
@@ -9,12 +10,13 @@ use volary_core::json::Text;
 use volary_core::{TokenId, TokenStream};
 
 use super::message_pack::{Kind, Problem, Value, elements, starts_with_lists};
+use super::path;
 use super::rank_versions::{Field, Versions};
 use crate::episode::{Ending, Episode, Rewards};
 use crate::import::describe::counted;
 use crate::import::files::Files;
 use crate::import::reader::{Reader, Sink};
-use crate::import::token_lists::attach;
+use crate::import::token_lists::{REWARDS, attach, reward_of_tokens};
 use crate::import::{ImportOutcome, NoteLevel};
 use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
 
@@ -126,7 +128,7 @@ fn described(value: Option<&Value>) -> String {
 }
 
 fn read(name: &str, rows: Vec<Result<PackedRow, BatchError>>, sink: &mut Sink<'_>) {
-    let step = step_of(name);
+    let step = path::step(name);
     let (before, mut fillers) = (sink.episodes(), 0);
     for (batch, row) in rows.into_iter().enumerate() {
         match row {
@@ -149,12 +151,6 @@ fn read(name: &str, rows: Vec<Result<PackedRow, BatchError>>, sink: &mut Sink<'_
         ),
     };
     sink.understood(format!("prime-rl batches: {sequences}.{fillers}"));
-}
-
-/// The step in a path with a folder `step_N`.
-fn step_of(name: &str) -> Option<i64> {
-    name.split('/')
-        .find_map(|folder| folder.strip_prefix("step_")?.parse().ok())
 }
 
 /// The fields of a micro batch: a row into which sequences are packed.
@@ -356,6 +352,9 @@ impl PackedRow {
             if let Ok(mut builder) = TokenRecordBuilder::new(ids, mask) {
                 for (name, numbers) in &self.streams {
                     let values: TokenStream = numbers[range.clone()].iter().copied().collect();
+                    if &**name == REWARDS {
+                        episode.rewards = reward_of_tokens(&values);
+                    }
                     builder.stream(name.clone(), &values, Alignment::Full);
                 }
                 attach(builder.divided(&episode), &mut episode, sink);

@@ -1,5 +1,5 @@
 //! The token export of prime-rl's trainer (`token_exports/step_N/rank_k.jsonl`): a line for each sequence, with arrays
-//! over all its tokens. There are no texts and no rewards.
+//! over all its tokens. There are no texts. Some versions have the reward of a sequence at each of its tokens.
 
 use volary_core::json::{Json, Object};
 
@@ -7,7 +7,9 @@ use crate::episode::{Ending, Episode, Rewards};
 use crate::import::members::{Members, keep_rest};
 use crate::import::reader::{Confidence, Sink};
 use crate::import::records::Records;
-use crate::import::token_lists::{attach, flags, ids, not_ids, take_streams};
+use crate::import::token_lists::{
+    REWARDS, attach, flags, ids, not_ids, reward_of_tokens, take_streams,
+};
 use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
 
 pub(in crate::import) const TOKEN_EXPORT: Records = Records {
@@ -27,6 +29,12 @@ fn is_sequence(value: &Json) -> bool {
 
 fn sequence(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     sink.set_version(rest.take_id("schema_version"));
+    // The export of a step may be written while the trainer is at a later one.
+    if let Some(step) = rest.take_if("export_step", |step| step.as_i64().is_some())
+        && let Some(trainer) = rest.insert("step", step)
+    {
+        rest.insert("trainer_step", trainer);
+    }
     let shown = |rest: &Object, key| {
         rest.get(key)
             .map_or_else(|| "?".to_owned(), Json::to_display)
@@ -45,10 +53,19 @@ fn sequence(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         .take("export_sequence_idx")
         .unwrap_or_else(|| (line as i64).into());
     episode.metadata.insert("sample", sample);
-    for key in ["step", "rank", "micro_step", "micro_sequence_idx"] {
+    for key in [
+        "step",
+        "trainer_step",
+        "rank",
+        "micro_step",
+        "micro_sequence_idx",
+    ] {
         if let Some(value) = rest.take(key) {
             episode.metadata.insert(key, value);
         }
+    }
+    if let Some(run) = rest.take_id("run_id") {
+        episode.metadata.insert("run", run);
     }
     rest.remove("position_ids");
     let known = rest.take("token_ids").unwrap_or_default();
@@ -73,6 +90,9 @@ fn sequence(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
                 builder.misfit("loss_mask", flags, tokens);
             }
             for (name, values) in take_streams(&mut rest) {
+                if &*name == REWARDS {
+                    episode.rewards = reward_of_tokens(&values);
+                }
                 builder.stream(name, &values, Alignment::Full);
             }
             attach(builder.divided(&episode), &mut episode, sink);

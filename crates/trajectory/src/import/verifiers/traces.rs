@@ -17,6 +17,7 @@ use crate::import::branch::branch_id;
 use crate::import::chat;
 use crate::import::expansion::size_of_object;
 use crate::import::members::{Members, id, keep_rest, moment, text_at};
+use crate::import::prime_rl::path;
 use crate::import::reader::{Confidence, Document, Line, Reader, Sink};
 use crate::import::transcript::Transcript;
 use crate::spans::TIME_SPANS;
@@ -60,7 +61,9 @@ impl Reader for Traces {
             };
             if around.contains_key("nodes") {
                 traces += 1;
-                read_trace(around, &Object::new(), number, sink);
+                let mut trace = around;
+                let place = place_of_trace(&mut trace);
+                read_trace(trace, &place, number, sink);
                 continue;
             }
             let Some(inside) = around.take_list("traces") else {
@@ -92,6 +95,26 @@ impl Reader for Traces {
             "verifiers traces: {traces} with {branches} branches, one episode each.{besides}"
         ));
     }
+}
+
+/// Takes what the trainer adds to a trace that has no line around it.
+fn place_of_trace(trace: &mut Object) -> Object {
+    const KEYS: [&str; 7] = [
+        "run",
+        "group",
+        "kind",
+        "env_name",
+        "group_id",
+        "policy_version",
+        "eval_step",
+    ];
+    let mut place = Object::new();
+    for key in KEYS {
+        if let Some(value) = trace.remove(key) {
+            place.insert(key, value);
+        }
+    }
+    place
 }
 
 fn traces_of(value: &Json) -> Option<&[Json]> {
@@ -356,7 +379,7 @@ fn about(
     if let Some(Json::Object(info)) = rest.take("info") {
         episode.metadata.insert("info", info);
     }
-    run_place(around, &mut episode);
+    run_place(around, sink, &mut episode);
     // The group of traces.
     if let Some(group) = around.get("id").and_then(id) {
         episode.metadata.insert("episode", group);
@@ -364,32 +387,41 @@ fn about(
     episode
 }
 
-/// Notes the training step, the group and the versions of the policy.
-pub(super) fn run_place(around: &Object, episode: &mut Episode) {
+/// Notes the training step, the group, the versions of the policy and whether it is an evaluation. Versions of prime-rl
+/// before 20 August 2026 have these members elsewhere, or say them only by the path of the file.
+pub(super) fn run_place(around: &Object, sink: &Sink<'_>, episode: &mut Episode) {
     let at = |path: &[&str]| {
         let first = around.get(path.first()?)?;
         path.iter()
             .skip(1)
             .try_fold(first, |value, key| value.get(key))
+            .filter(|value| !value.is_null())
             .cloned()
     };
     let old = |key: &str| {
-        episode
-            .metadata
-            .get("info")
-            .and_then(|info| info.get(key))
-            .cloned()
+        let info = episode.metadata.get("info")?;
+        info.get(key).filter(|value| !value.is_null()).cloned()
     };
-    let step = at(&["run", "work", "step"]).or_else(|| old("step"));
-    let group = at(&["group", "id"]).or_else(|| old("group_id"));
-    let version = old("policy_version");
+    let work = |key| at(&["run", "work", key]).or_else(|| at(&["run", key]));
+    let step = work("step").or_else(|| at(&["eval_step"]));
+    let step = step.or_else(|| old("step"));
+    let step = step.or_else(|| path::step(sink.file()).map(Json::from));
+    let group = at(&["group", "id"]).or_else(|| at(&["group_id"]));
+    let group = group.or_else(|| old("group_id"));
+    let version = at(&["policy_version"]).or_else(|| old("policy_version"));
     let start = at(&["run", "work", "policy", "start"]).or(version);
     let end = at(&["run", "work", "policy", "end"]).filter(|end| Some(end) != start.as_ref());
     let versions: Vec<Json> = start.into_iter().chain(end).collect();
     let versions = (!versions.is_empty()).then_some(Json::List(versions));
-    let is_evaluation =
-        at(&["run", "work", "type"]).and_then(|kind| Some(**kind.as_text()? == *"eval"));
-    let split = (is_evaluation == Some(true)).then(|| "eval".into());
+    let kind = work("type").or_else(|| at(&["kind"]));
+    let is_evaluation = match kind.as_ref().and_then(Json::as_text) {
+        Some(kind) => &**kind == "eval",
+        None => path::is_evaluation(sink.file()),
+    };
+    let split = is_evaluation.then(|| "eval".into());
+    let name = at(&["env_name"]).or_else(|| old("env_name"));
+    let name = name.as_ref().and_then(Json::as_text).cloned();
+    episode.environment = episode.environment.take().or(name);
     let place = [
         ("step", step),
         ("group", group),
@@ -397,7 +429,7 @@ pub(super) fn run_place(around: &Object, episode: &mut Episode) {
         ("split", split),
     ];
     for (key, value) in place {
-        if let Some(value) = value.filter(|value| !value.is_null()) {
+        if let Some(value) = value {
             episode.metadata.insert(key, value);
         }
     }
