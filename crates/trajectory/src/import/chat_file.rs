@@ -10,6 +10,7 @@ use super::chat;
 use super::describe::counted;
 use super::members::{Members, keep_rest, text_at, unpacked};
 use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
+use super::slime;
 use super::transcript::Transcript;
 use crate::episode::{Episode, Rewards, TaskReference, Usage};
 
@@ -163,6 +164,9 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
         ..Episode::default()
     };
     trial(&mut episode, &mut rest, sink);
+    if matches!(rest.get("reward"), Some(Json::Object(_))) {
+        slime::judge(&mut episode, &mut rest);
+    }
     let reward = rest
         .take_reward("reward")
         .or_else(|| rest.take_reward("score"));

@@ -377,7 +377,7 @@ fn push_message(transcript: &mut Transcript, message: Message) {
 
 /// Reads the reward: a number; or several named ones, of which the settings of the run, not the file, determine the
 /// effective one.
-fn judge(episode: &mut Episode, rest: &mut Object) {
+pub(super) fn judge(episode: &mut Episode, rest: &mut Object) {
     const COUNTS: [&str; 3] = ["reward", "score", "total"];
     let several = match rest.get("reward") {
         Some(Json::Object(several)) => several.clone(),

@@ -262,7 +262,7 @@ const PLACE: [&str; 5] = ["step", "group", "sample", "epoch", "index"];
 /// Notes where in a run the rollout belongs. prime-rl, which wrote such rollouts until July 2026, says it by the path.
 fn place(rest: &mut Object, sink: &Sink<'_>, episode: &mut Episode) {
     for key in PLACE {
-        if let Some(value) = rest.take_if(key, |value| value.as_f64().is_some()) {
+        if let Some(value) = rest.take_if(key, |value| number(value).is_some()) {
             episode.metadata.insert(key, value);
         }
     }

@@ -154,6 +154,22 @@ fn one_conversation_in_two_forms_is_read_once() {
 }
 
 #[test]
+fn named_rewards_of_a_conversation_are_scores() {
+    let row = json!({
+        "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}],
+        "reward": {"exact": 1.0, "style": 0.5},
+    });
+    let outcome = lines("train.jsonl", &[row]);
+    assert_eq!(rewards(&outcome), [None]);
+    let scores: Vec<&str> = outcome.episodes[0]
+        .scores
+        .iter()
+        .map(|score| &*score.name)
+        .collect();
+    assert_eq!(scores, ["exact", "style"]);
+}
+
+#[test]
 fn images_of_a_data_set_are_in_its_messages() {
     let png = json!({"bytes": "iVBORw0KGgoAAAANSUhEUg==", "path": null});
     let url = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==";
