@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
 /// The extensions of the files that Review reads, compressed or not.
-const TRAJECTORIES: [&str; 11] = [
-    "eval", "gz", "json", "jsonl", "ndjson", "tar", "tgz", "traj", "zip", "zst", "zstd",
+const TRAJECTORIES: [&str; 12] = [
+    "eval", "gz", "json", "jsonl", "ndjson", "parquet", "tar", "tgz", "traj", "zip", "zst", "zstd",
 ];
 
 /// The files of a folder: relative paths with slashes, sorted.
@@ -41,7 +42,9 @@ impl Collected {
                 if data.is_dir() {
                     open.push((entry.path(), format!("{inside}/")));
                 } else if data.is_file() {
-                    let is_other = !looks_like_trajectory(&name);
+                    let is_dump =
+                        || read_head(&entry.path()).is_some_and(|head| looks_like_dump(&head));
+                    let is_other = !looks_like_trajectory(&name) && !is_dump();
                     if is_other {
                         collected.others.push(inside.clone());
                     }
@@ -89,10 +92,35 @@ impl Collected {
     }
 }
 
-/// Whether a name has the extension of a trajectory file.
+/// Whether a name is that of a trajectory file: by its extension, or as the batches of a rank (`rank_0.bin`).
 pub fn looks_like_trajectory(name: &str) -> bool {
-    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
-    ending.is_some_and(|ending| TRAJECTORIES.contains(&ending.to_ascii_lowercase().as_str()))
+    let Some((stem, ending)) = name.rsplit_once('.') else {
+        return false;
+    };
+    let is_rank = || {
+        let rank = stem.strip_prefix("rank_");
+        ending == "bin" && rank.is_some_and(|rank| rank.parse::<u32>().is_ok())
+    };
+    TRAJECTORIES.contains(&ending.to_ascii_lowercase().as_str()) || is_rank()
+}
+
+/// The number of first bytes by which a file is recognised. The signature of a tar archive is not at the start.
+pub const HEAD: usize = 512;
+
+fn read_head(path: &Path) -> Option<Vec<u8>> {
+    let mut head = Vec::with_capacity(HEAD);
+    let file = fs::File::open(path).ok()?;
+    file.take(HEAD as u64).read_to_end(&mut head).ok()?;
+    Some(head)
+}
+
+/// Whether a file with these first bytes is a torch file with the samples of a rollout, rather than a checkpoint: a dictionary
+/// that begins with their keys.
+pub fn looks_like_dump(head: &[u8]) -> bool {
+    const KEYS: [&[u8]; 2] = [b"rollout_id", b"samples"];
+    let is_torch = head.starts_with(b"PK\x03\x04") || head.starts_with(b"\x80");
+    let has = |key: &[u8]| head.windows(key.len()).any(|bytes| bytes == key);
+    is_torch && KEYS.into_iter().any(has)
 }
 
 #[cfg(test)]
@@ -117,6 +145,12 @@ mod tests {
             report.contains("Not published") && report.contains("\"id_rsa\""),
             "{report}"
         );
+        fs::write(folder.path("runs/7.pt"), b"\x80\x02}(X\x0a\0\0\0rollout_id").unwrap();
+        fs::write(folder.path("runs/model.pt"), b"\x80\x02}(X\x05\0\0\0layer").unwrap();
+        let dumps = Collected::of(&folder.path("runs"), false).unwrap();
+        assert_eq!(names(&dumps), ["7.pt", "a.json", "b/C.EVAL"]);
+        fs::remove_file(folder.path("runs/7.pt")).unwrap();
+        fs::remove_file(folder.path("runs/model.pt")).unwrap();
         let all = Collected::of(&folder.path("runs"), true).unwrap();
         assert_eq!(names(&all), ["a.json", "b/C.EVAL", "id_rsa"]);
         let report = all.report(true);

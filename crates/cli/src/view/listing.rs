@@ -1,6 +1,6 @@
 //! Lists the files that may contain trajectories, streaming while the folders are read.
 //!
-//! A file with the extension of a trajectory is listed without being opened. Other files are listed if their first
+//! A file with the name of a trajectory is listed without being opened. Other files are listed if their first
 //! bytes look like a trajectory, so that a folder of checkpoints and pictures does not have to be read.
 //!
 //! Invariant: only the names of the current file's ancestors are in memory.
@@ -12,12 +12,10 @@ use serde::Serialize;
 
 use super::beneath::{EntryKind, Folder, Status};
 use super::roots::{DEEPEST, Roots, is_shown};
-use crate::publish::looks_like_trajectory;
+use crate::publish::{HEAD, looks_like_dump, looks_like_trajectory};
 
 /// A larger archive without the extension of one is assumed to be a model's checkpoint, not a log.
 const LARGEST_UNNAMED: u64 = 256 << 20;
-/// The number of bytes that are examined. The signature of a tar archive is not at the start.
-const LOOKED_AT: usize = 512;
 
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -190,8 +188,8 @@ pub fn named(label: &str, within: &str) -> String {
 }
 
 fn head(file: std::fs::File) -> Option<Vec<u8>> {
-    let mut head = Vec::with_capacity(LOOKED_AT);
-    file.take(LOOKED_AT as u64).read_to_end(&mut head).ok()?;
+    let mut head = Vec::with_capacity(HEAD);
+    file.take(HEAD as u64).read_to_end(&mut head).ok()?;
     Some(head)
 }
 
@@ -208,7 +206,9 @@ fn may_hold_trajectories(name: &str, bytes: u64, look: impl FnOnce() -> Option<V
         .iter()
         .any(|mark| head.starts_with(mark))
         || head.get(257..262) == Some(b"ustar");
-    matches!(first, Some(b'{' | b'[')) || is_packed && bytes <= LARGEST_UNNAMED
+    matches!(first, Some(b'{' | b'['))
+        || is_packed && bytes <= LARGEST_UNNAMED
+        || looks_like_dump(head)
 }
 
 #[cfg(test)]
@@ -282,6 +282,28 @@ mod tests {
             "",
         ] {
             assert!(below(other).is_empty(), "{other}");
+        }
+    }
+
+    #[test]
+    fn files_of_trainers_are_recognised() {
+        let torch = |first: &str| format!("PK\x03\x04\x00\x00 0/data.pkl \u{0}}}q {first}");
+        let dump = torch("rollout_id").into_bytes();
+        let checkpoint = torch("model.layers").into_bytes();
+        let legacy =
+            b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02}(X\x0a\0\0\0rollout_idK\x07"
+                .to_vec();
+        let huge = LARGEST_UNNAMED + 1;
+        for (name, head, expected) in [
+            ("completions_00010.parquet", &Vec::new(), true),
+            ("rank_0.bin", &Vec::new(), true),
+            ("pytorch_model.bin", &checkpoint, false),
+            ("7.pt", &dump, true),
+            ("old.pt", &legacy, true),
+            ("model.pt", &checkpoint, false),
+        ] {
+            let look = || Some(head.clone());
+            assert_eq!(may_hold_trajectories(name, huge, look), expected, "{name}");
         }
     }
 
