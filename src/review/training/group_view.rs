@@ -12,6 +12,7 @@ use super::timeline::times;
 use super::{ShownRun, Training};
 use crate::components::text::inert;
 use crate::library::client::requests;
+use crate::projection::text::plural;
 use crate::projection::training::{figure_text, spread_text};
 use crate::review::compare_page;
 use crate::review::groups::bar;
@@ -48,10 +49,14 @@ pub(super) fn view(
         row(training, &shown.run.samples[place], &columns, mark, range)
     });
     let rows = rows.collect_view();
-    let rule = AdvantageRule::of(&shown.run, group);
+    let (rule, left_out) = AdvantageRule::of(&shown.run, group);
     let is_said = rule != AdvantageRule::Absent && rule != AdvantageRule::NoSignal;
     let advantages = is_said.then(|| {
-        view! { <p class="run-facts">{rule.sentence()}</p> }
+        let left_out = (left_out > 0).then(|| {
+            let samples = plural(left_out, "sample");
+            format!(" Left out: {samples} without a reward or an advantage.")
+        });
+        view! { <p class="run-facts">{rule.sentence()} {left_out}</p> }
     });
     let uniform = group.is_uniform().then(|| {
         view! {

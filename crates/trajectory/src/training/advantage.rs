@@ -42,8 +42,9 @@ const EPSILON: f64 = 1e-6;
 const TOLERANCE: f64 = 2e-3;
 
 impl AdvantageRule {
-    /// The rule of a group. Branches of a rollout count once, as they do for trainers.
-    pub fn of(run: &TrainingRun, group: &SampleGroup) -> AdvantageRule {
+    /// The rule of a group, and the number of samples that it does not cover, because they lack a reward or an advantage.
+    /// Branches of a rollout count once, as they do for trainers.
+    pub fn of(run: &TrainingRun, group: &SampleGroup) -> (AdvantageRule, usize) {
         let samples = run.samples_of(&group.samples);
         let pairs: Vec<Pair> = rollouts(samples)
             .map(|sample| (sample.reward, sample.advantage()))
@@ -51,13 +52,13 @@ impl AdvantageRule {
         AdvantageRule::of_pairs(&pairs)
     }
 
-    fn of_pairs(pairs: &[Pair]) -> AdvantageRule {
+    fn of_pairs(pairs: &[Pair]) -> (AdvantageRule, usize) {
         let known = pairs.iter().filter_map(|(_, advantage)| *advantage);
         if known.clone().next().is_none() {
-            return AdvantageRule::Absent;
+            return (AdvantageRule::Absent, 0);
         }
         if known.into_iter().any(|(low, high)| !is_close(low, high)) {
-            return AdvantageRule::PerToken;
+            return (AdvantageRule::PerToken, 0);
         }
         let whole = pairs.iter().filter_map(|(reward, advantage)| {
             let reward = reward.filter(|reward| reward.is_finite())?;
@@ -65,10 +66,17 @@ impl AdvantageRule {
             Some((reward, advantage))
         });
         let whole: Vec<(f64, f64)> = whole.collect();
-        if whole.len() < pairs.len() || whole.is_empty() {
-            return AdvantageRule::Partial;
+        let left_out = pairs.len() - whole.len();
+        match whole.as_slice() {
+            [] => (AdvantageRule::Partial, 0),
+            // An aborted sample has no reward, and trainers leave it out of the group.
+            [_, _, ..] if left_out > 0 => match AdvantageRule::of_whole(&whole) {
+                AdvantageRule::Other => (AdvantageRule::Partial, 0),
+                rule => (rule, left_out),
+            },
+            _ if left_out > 0 => (AdvantageRule::Partial, 0),
+            _ => (AdvantageRule::of_whole(&whole), 0),
         }
-        AdvantageRule::of_whole(&whole)
     }
 
     fn of_whole(pairs: &[(f64, f64)]) -> AdvantageRule {
@@ -176,7 +184,7 @@ mod tests {
         let pairs = pairs
             .iter()
             .map(|(reward, advantage)| (Some(*reward), Some((*advantage, *advantage))));
-        AdvantageRule::of_pairs(&pairs.collect::<Vec<_>>())
+        AdvantageRule::of_pairs(&pairs.collect::<Vec<_>>()).0
     }
 
     #[test]
@@ -221,7 +229,7 @@ mod tests {
 
     #[test]
     fn missing_values_are_reported() {
-        let of = AdvantageRule::of_pairs;
+        let of = |pairs: &[Pair]| AdvantageRule::of_pairs(pairs).0;
         assert_eq!(
             of(&[(Some(1.0), None), (Some(0.0), None)]),
             AdvantageRule::Absent
@@ -240,6 +248,14 @@ mod tests {
             of(&[(Some(1.0), Some((-1.0, 1.0)))]),
             AdvantageRule::PerToken
         );
+        let known = |reward, advantage| (Some(reward), Some((advantage, advantage)));
+        let centered = [known(1.0, 0.5), known(0.0, -0.5), (None, zero)];
+        assert_eq!(
+            AdvantageRule::of_pairs(&centered),
+            (AdvantageRule::Centered, 1)
+        );
+        let others = [known(1.0, 0.5), known(0.0, 3.0), (None, zero)];
+        assert_eq!(of(&others), AdvantageRule::Partial);
         assert!(AdvantageRule::Other.sentence().ends_with("the group."));
     }
 }

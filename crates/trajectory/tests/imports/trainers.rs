@@ -782,7 +782,7 @@ fn the_files_of_a_run_become_its_steps() {
     let prime = TrainingRun::of(&prime.run("air-desk-grpo").unwrap().rows, None);
     for step in &prime.steps {
         for group in &step.groups {
-            let rule = AdvantageRule::of(&prime, group);
+            let (rule, _) = AdvantageRule::of(&prime, group);
             let expected = match group.is_uniform() {
                 true => AdvantageRule::NoSignal,
                 false => AdvantageRule::Centered,
@@ -797,7 +797,7 @@ fn the_files_of_a_run_become_its_steps() {
     for step in &slime.steps {
         assert_eq!((step.samples.len(), step.group_count()), (8, 2));
         for group in &step.groups {
-            let rule = AdvantageRule::of(&slime, group);
+            let (rule, _) = AdvantageRule::of(&slime, group);
             let expected = match group.is_uniform() {
                 true => AdvantageRule::NoSignal,
                 false => AdvantageRule::Standardized {
