@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use volary_core::AnyMessage;
 use volary_core::json::Json;
-use volary_trajectory::Episode;
 use volary_trajectory::align::lines::{HunkKind, line_hunks};
 use volary_trajectory::align::{AlignedRow, frame_differences};
 use volary_trajectory::diff::{Difference, Segment, text_difference};
 use volary_trajectory::passages::{call_text, content};
+use volary_trajectory::{Episode, Rewards};
 
 use super::summary::reward_text;
 use super::text::cut_at;
@@ -127,7 +127,10 @@ fn observations_text(episode: &Episode, step: usize) -> String {
 }
 
 fn reward_line(episode: &Episode, step: usize) -> String {
-    let reward = step_record(episode, step).and_then(|record| record.reward());
+    // Without rewards of steps, each step would seem to have the reward 0.
+    let has_rewards = episode.rewards == Rewards::Steps;
+    let step = step_record(episode, step).filter(|_| has_rewards);
+    let reward = step.and_then(|record| record.reward());
     reward.map(reward_text).unwrap_or_default()
 }
 

@@ -4,7 +4,7 @@
 //! that have a value, without the outermost hundredth on both sides, so that one outlier does not make all others equal.
 
 use volary_core::TokenStream;
-use volary_trajectory::token_record::TokenRecord;
+use volary_trajectory::token_record::{DIFFERENCE, TokenRecord};
 
 /// The number of shades on each side of a scale.
 pub const SHADES: u8 = 6;
@@ -61,7 +61,7 @@ impl Scale {
         let mut nth = |place| *values.select_nth_unstable_by(place, f64::total_cmp).1;
         let (low, high) = (nth(edge), nth(last - edge));
         let reach = low.abs().max(high.abs());
-        let has_two_sides = low < 0.0 && high > 0.0;
+        let has_two_sides = reach > 0.0 && is_signed(name) || low < 0.0 && high > 0.0;
         let figures = stream.figures(is_counted);
         let mean = figures.mean.map(|mean| format!("mean {}", short(mean)));
         let missing = (figures.missing > 0).then(|| format!("{} without a value", figures.missing));
@@ -153,6 +153,15 @@ fn step(share: f64) -> u8 {
     (share.clamp(0.0, 1.0) * f64::from(SHADES)).round() as u8
 }
 
+/// Whether 0 divides the values of a stream, even if those of an episode have one sign: all tokens of a sample may have
+/// the same advantage.
+fn is_signed(name: &str) -> bool {
+    name == DIFFERENCE
+        || ["advantage", "return"]
+            .iter()
+            .any(|word| name.contains(word))
+}
+
 /// A number with about four digits.
 pub fn short(value: f64) -> String {
     let size = value.abs();
@@ -205,6 +214,23 @@ mod tests {
         assert_eq!(scale.shade(Some(9.0)), Shade::Above(SHADES));
         assert_eq!(scale.shade(Some(0.0)), Shade::Above(0));
         assert_eq!(scale.legend().0.len(), usize::from(SHADES) * 2 + 1);
+    }
+
+    #[test]
+    fn the_sign_of_a_constant_advantage_is_visible() {
+        let ids = vec![1; 3];
+        let shade = |value: f64| {
+            let mut builder = TokenRecordBuilder::new(ids.clone(), LossMask::Whole(2)).unwrap();
+            let stream: TokenStream = [Some(value); 2].into_iter().collect();
+            builder.stream("advantages", &stream, Alignment::Response);
+            let record = builder.divided(&Episode::default());
+            let stream = record.stream("advantages").unwrap();
+            let scale = Scale::of(&record, "advantages", stream.as_ref()).unwrap();
+            scale.shade(Some(value))
+        };
+        assert_eq!(shade(0.7), Shade::Above(SHADES));
+        assert_eq!(shade(-0.7), Shade::Below(SHADES));
+        assert_eq!(shade(0.0), Shade::Above(0));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use volary_trajectory::training::{Histogram, SeriesPoint};
 
 use super::summary::reward_text;
-use super::text::count_text;
+use super::text::large_count_text;
 
 /// The side of the box.
 pub const SIDE: f64 = 1000.0;
@@ -166,7 +166,10 @@ pub fn figure_text(value: f64, is_share: bool) -> String {
     }
     if size >= 99.95 {
         let sign = if value < 0.0 { "-" } else { "" };
-        return format!("{sign}{}", count_text(size.round() as usize));
+        return match size < 1e9 {
+            true => format!("{sign}{}", large_count_text(size.round() as u64)),
+            false => format!("{value:.2e}"),
+        };
     }
     match size {
         0.0 => with_decimals(0.0, 0),
