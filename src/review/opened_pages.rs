@@ -77,7 +77,18 @@ fn OpenedPages() -> impl IntoView {
                 viewer=review.viewer
                 notes=review.notes
                 playground=review.playground
-                sequence=move || view! { <SequenceBar sequence=review.sequence/> }.into_any()
+                sequence=move || {
+                    // A sample of a group has its neighbours there.
+                    let is_sample = move || {
+                        review.place.with(|place| review.training.shows_sample(place))
+                    };
+                    view! {
+                        <Show when=move || !is_sample()>
+                            <SequenceBar sequence=review.sequence/>
+                        </Show>
+                    }
+                        .into_any()
+                }
             >
                 <Actions client viewer=review.viewer playground=review.playground/>
             </EpisodePage>

@@ -345,7 +345,10 @@ impl Review {
             KeyAction::Training => return self.training.press(key),
             KeyAction::Comparison => return self.comparison.press(key),
             KeyAction::SequenceOrViewer => {
-                return self.sequence.press(key) || self.viewer.press(key);
+                let place = self.place.get_untracked();
+                return self.training.press_at_sample(key, &place)
+                    || self.sequence.press(key)
+                    || self.viewer.press(key);
             }
         }
         true

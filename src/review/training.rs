@@ -32,7 +32,7 @@ use super::gradually::{Work, gradually};
 use super::selection::Look;
 use crate::browser::{element, location, timers};
 use crate::projection::text::plural;
-use crate::route::TrainingPlace;
+use crate::route::{ReviewPlace, TrainingPlace};
 use head::Head;
 use shown_run::{Level, RunContent, ShownRun, tab_title};
 
@@ -131,6 +131,36 @@ impl Training {
             time: None,
             ..place
         }
+    }
+
+    /// The neighbours in its group of the episode that is open at a place; `None` if it was not opened from a group.
+    fn neighbours(self, place: &ReviewPlace) -> Option<(Option<String>, Option<String>)> {
+        let episode = place.episode.as_ref()?;
+        let here = self.place.get()?;
+        let shown = self.shown.get()?;
+        let trail = shown.trail(&here, episode, !place.beside.is_empty());
+        trail.here.is_some().then_some((trail.before, trail.after))
+    }
+
+    /// Whether the episode that is open at a place was opened from its group.
+    pub fn shows_sample(self, place: &ReviewPlace) -> bool {
+        self.neighbours(place).is_some()
+    }
+
+    /// Opens the next or previous sample of the group. Returns `false` if the episode was not opened from a group.
+    pub fn press_at_sample(self, key: &str, place: &ReviewPlace) -> bool {
+        let Some((before, after)) = untrack(|| self.neighbours(place)) else {
+            return false;
+        };
+        let target = match key {
+            "]" => after,
+            "[" => before,
+            _ => return false,
+        };
+        if let Some(target) = target {
+            location::go(&target);
+        }
+        true
     }
 
     /// Opens the next or previous step, or group within its step. Returns `false` if there is none.

@@ -39,6 +39,8 @@ pub(in crate::review) fn keep(tokens: Tokens, viewer: Viewer) {
     let rest = StoredValue::new_local(None);
     Effect::new(move |_| {
         let now = shown.get();
+        // Another episode has an address of its own, though the same stream may be shown.
+        viewer.shown.edition.track();
         // What an address names stays in it until it is shown.
         if viewer.tokens_wanted.with(Option::is_some) {
             return;
