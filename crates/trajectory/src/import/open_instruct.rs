@@ -7,6 +7,7 @@ use volary_core::json::{Json, Object};
 use super::members::{Members, keep_rest};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
+use super::slime;
 use super::token_lists::{attach, ids, not_ids, stream};
 use crate::episode::{Ending, Episode, Rewards, TaskReference};
 use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
@@ -36,6 +37,8 @@ fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             .map_or_else(|| "?".to_owned(), Json::to_display)
     };
     let stop = rest.take_text("finish_reason");
+    let prompt = rest.get("prompt_tokens").and_then(ids);
+    let task = prompt.and_then(|prompt| slime::task_of_ids(&prompt));
     let mut episode = Episode {
         id: format!("{}-{line}", sink.stem()).into(),
         name: format!(
@@ -45,11 +48,12 @@ fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             shown(&sample)
         )
         .into(),
-        task: group.as_ref().map(|group| TaskReference {
+        // The numbers of prompts start again at each step, so only the prompt itself names the task.
+        task: task.map(|id| TaskReference {
             dataset: rest
                 .take_text("dataset")
                 .unwrap_or_else(|| "open-instruct".into()),
-            id: format!("step {}, prompt {}", shown(&step), group.to_display()).into(),
+            id,
         }),
         rewards: rest
             .take_reward("reward")

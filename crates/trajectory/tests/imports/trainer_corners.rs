@@ -533,3 +533,29 @@ fn messages_as_text_may_have_white_space() {
     );
     assert_eq!(roles(&outcome.episodes[0]), ["user", "assistant"]);
 }
+
+/// The numbers of prompts start again at each step and in each run.
+#[test]
+fn the_task_of_open_instruct_is_the_prompt() {
+    let rollout = |step: u32, group: u32, prompt: Json| json!({"step": step, "sample_idx": 0, "prompt_idx": group, "prompt_tokens": prompt, "response_tokens": [9], "reward": 1.0, "finish_reason": "stop", "dataset": "desk"});
+    let outcome = lines(
+        "desk_rollouts_000000.jsonl",
+        &[
+            rollout(1, 0, json!([1, 2])),
+            rollout(1, 1, json!([1, 3])),
+            rollout(2, 0, json!([1, 3])),
+        ],
+    );
+    let [first, second, again] = tasks(&outcome)[..] else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert!(first.starts_with("2 tokens #"), "{first}");
+    assert!(first != second && second == again, "{second}, {again}");
+    let groups = outcome.episodes.iter();
+    let groups: Vec<_> = groups
+        .map(|episode| episode.metadata.get("group").and_then(Json::as_i64))
+        .collect();
+    assert_eq!(groups, [Some(0), Some(1), Some(0)]);
+    let task = outcome.episodes[0].task.as_ref();
+    assert_eq!(task.map(|task| &*task.dataset), Some("desk"));
+}
