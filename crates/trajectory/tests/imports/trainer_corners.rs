@@ -4,6 +4,8 @@ use volary_core::AnyMessage;
 use volary_core::json;
 use volary_core::json::Json;
 use volary_trajectory::import::{ImportOutcome, InputFile, NoteLevel, import};
+use volary_trajectory::table::Row;
+use volary_trajectory::training::Catalog;
 use volary_trajectory::{Ending, Episode};
 
 use crate::fixture;
@@ -558,4 +560,38 @@ fn the_task_of_open_instruct_is_the_prompt() {
     assert_eq!(groups, [Some(0), Some(1), Some(0)]);
     let task = outcome.episodes[0].task.as_ref();
     assert_eq!(task.map(|task| &*task.dataset), Some("desk"));
+}
+
+/// Each file has several steps, and the files of all runs are in one folder by default.
+#[test]
+fn the_files_of_a_run_of_open_instruct_are_one_run() {
+    let rollouts = |name: &str, steps: [u32; 2]| {
+        let rollout = |step: u32| {
+            format!(
+                "{{\"step\": {step}, \"sample_idx\": 0, \"prompt_idx\": 0, \"prompt_tokens\": [1], \"response_tokens\": [2], \"reward\": 1.0}}\n"
+            )
+        };
+        file(name, steps.map(rollout).concat())
+    };
+    let metadata = r#"{"run_name": "desk", "git_commit": "0f4a", "model_name": "northwind-1.5b", "timestamp": "2026-11-24T19:17:17+00:00"}"#;
+    let outcome = import(&[
+        rollouts("runs/desk_rollouts_000000.jsonl", [1, 2]),
+        rollouts("runs/desk_rollouts_000001.jsonl", [2, 3]),
+        rollouts("runs/shed_rollouts_000000.jsonl", [1, 2]),
+        file("runs/desk_metadata.jsonl", format!("{metadata}\n")),
+    ])
+    .unwrap();
+    let rows = outcome.episodes.iter();
+    let rows: Vec<_> = rows
+        .map(|episode| std::sync::Arc::new(Row::of(episode, Vec::new())))
+        .collect();
+    let catalog = Catalog::of(&rows);
+    let runs = catalog.runs.iter();
+    let runs: Vec<_> = runs
+        .map(|run| (run.id(), run.rows.len(), run.steps))
+        .collect();
+    assert_eq!(runs, [("desk".to_owned(), 4, 3), ("shed".to_owned(), 2, 2)]);
+    assert!(said(&outcome, NoteLevel::Unreadable).is_empty());
+    let told = "open-instruct: the run desk trains northwind-1.5b (commit 0f4a).";
+    assert!(said(&outcome, NoteLevel::Read).contains(&told));
 }
