@@ -595,3 +595,34 @@ fn the_files_of_a_run_of_open_instruct_are_one_run() {
     let told = "open-instruct: the run desk trains northwind-1.5b (commit 0f4a).";
     assert!(said(&outcome, NoteLevel::Read).contains(&told));
 }
+
+/// TRL writes texts in the markup of the model's template.
+#[test]
+fn texts_of_trl_are_divided_by_the_marks_of_their_template() {
+    let llama = "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nHi.<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n";
+    let gemma = "<start_of_turn>user\nHi.<end_of_turn>\n<start_of_turn>model\n";
+    let row = |prompt: &str, completion: &str| json!({"step": 5, "prompt": prompt, "completion": completion, "accuracy": 0.5, "advantage": 0.5});
+    let outcome = lines(
+        "c.jsonl",
+        &[row(llama, "Ho.<|eot_id|>"), row(gemma, "Ho.<end_of_turn>")],
+    );
+    assert_eq!(tasks(&outcome), ["Hi.", "Hi."]);
+    for episode in &outcome.episodes {
+        assert_eq!(roles(episode), ["user", "assistant"]);
+        let said = episode.messages().map(|message| message.body());
+        let said: Vec<&str> = said.map(|body| body.content_or_empty()).collect();
+        assert_eq!(said, ["Hi.", "Ho."]);
+    }
+}
+
+#[test]
+fn the_role_ipython_is_that_of_a_result() {
+    let call = json!({"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "add", "arguments": "{}"}}]});
+    let chat = json!({"messages": [{"role": "user", "content": "1+1?"}, call, {"role": "ipython", "content": "2"}]});
+    let outcome = lines("chat.jsonl", &[chat]);
+    let step = outcome.episodes[0].steps.first().unwrap();
+    let [AnyMessage::Response(result)] = step.messages() else {
+        panic!("{:?}", step.messages())
+    };
+    assert_eq!((&*result.name, &*result.tool_call_id), ("add", "c1"));
+}
