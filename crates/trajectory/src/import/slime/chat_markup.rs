@@ -199,6 +199,12 @@ fn without_end<'a>(part: &'a str, template: Option<&Template>) -> &'a str {
     ends.find_map(|end| part.strip_suffix(end)).unwrap_or(part)
 }
 
+/// Whether the last message of a text with markup has no end.
+pub(super) fn is_open(text: &str) -> bool {
+    let part = text.trim_end_matches('\n');
+    without_end(part, None).len() == part.len()
+}
+
 /// Splits a response into messages. A response without markup is one message of the assistant.
 ///
 /// Qwen's template writes results of tools as a user message with `<tool_response>` blocks; each block
