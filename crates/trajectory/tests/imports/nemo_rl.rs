@@ -127,3 +127,71 @@ fn what_a_template_begins_is_of_the_prompt() {
     let expected = [("user", "What is 2+2?"), ("assistant", "It is")];
     assert_eq!(said(&outcome.episodes[0]), expected);
 }
+
+/// Validation data have the texts of the prompts as they are rendered, too.
+#[test]
+fn validation_has_the_tasks_of_training() {
+    let llama = "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nWhat is 2+2?<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n";
+    let expected = [
+        ("user", "What is 2+2?"),
+        ("assistant", "It is 4."),
+        ("tool", "Environment: correct"),
+    ];
+    for prompt in [PROMPT, llama] {
+        let message = |role: &str, content: &str| json!({"role": role, "content": content});
+        let validation = json!([
+            (message("user", prompt)),
+            (message("assistant", "It is 4.")),
+            (message("environment", "Environment: correct"))
+        ]);
+        let training = json!([prompt, "It is 4.", "Environment: correct"]);
+        for (name, content) in [("val", validation), ("train", training)] {
+            let outcome = lines(&format!("{name}_data_step1.jsonl"), &[train(content)]);
+            assert_eq!(tasks(&outcome), ["What is 2+2?"]);
+            assert_eq!(said(&outcome.episodes[0]), expected);
+        }
+    }
+}
+
+#[test]
+fn headers_name_the_speakers() {
+    let llama = |role: &str, text: &str| {
+        format!("<|start_header_id|>{role}<|end_header_id|>\n\n{text}<|eot_id|>")
+    };
+    let content = json!([
+        (llama("user", "Hi.")),
+        (llama("assistant", "Ho.")),
+        (llama("user", "So?")),
+        (llama("assistant", "So."))
+    ]);
+    let outcome = lines("train_data_step1.jsonl", &[train(content)]);
+    let expected = [
+        ("user", "Hi."),
+        ("assistant", "Ho."),
+        ("user", "So?"),
+        ("assistant", "So."),
+    ];
+    assert_eq!(said(&outcome.episodes[0]), expected);
+}
+
+#[test]
+fn images_are_of_the_message_in_the_markup() {
+    let image = json!({"type": "image", "image": "<PIL.Image.Image image mode=RGB size=10x10>"});
+    let blocks = json!([image, {"type": "text", "text": PROMPT}]);
+    let validation = json!({"role": "user", "content": (blocks.clone())});
+    let contents = [
+        json!([blocks, "It is 4."]),
+        json!([validation, {"role": "assistant", "content": "It is 4."}]),
+    ];
+    let outcomes = contents.map(|content| lines("train_data_step1.jsonl", &[train(content)]));
+    for outcome in &outcomes {
+        let [("user", asked), ("assistant", "It is 4.")] = said(&outcome.episodes[0])[..] else {
+            panic!("{:?}", said(&outcome.episodes[0]))
+        };
+        let blocks = Json::parse(asked).unwrap();
+        let texts = blocks.as_list().unwrap().iter();
+        let texts: Vec<_> = texts.map(|block| block.get("text")).collect();
+        assert_eq!(texts, [None, Some(&"What is 2+2?".into())]);
+    }
+    assert_eq!(tasks(&outcomes[0]), tasks(&outcomes[1]));
+}

@@ -2,16 +2,17 @@
 //!
 //! Prompts are texts in the markup of their template. What the model wrote is decoded without special tokens, and the
 //! environment's observation follows each turn as raw text, also the last turn. So a text without markup is a turn, and the
-//! next one an observation; this also holds for NeMo-Gym, whose texts are all empty.
+//! next one an observation; this also holds for NeMo-Gym, whose texts are all empty. Validation data have the same texts with
+//! their roles.
 
 use volary_core::json::{Json, Text};
-use volary_core::{Message, Role};
+use volary_core::{Message, Role, object};
 
 use crate::import::chat;
 use crate::import::slime;
 use crate::import::transcript::{ImportedMessage, Transcript};
 
-/// The name of what observations come from.
+/// The role of observations in validation data.
 const ENVIRONMENT: &str = "environment";
 
 /// What was said in a sample.
@@ -51,7 +52,10 @@ impl Conversation {
         for said in messages {
             match said {
                 Json::Text(text) => conversation.text(text),
-                said => conversation.read(&said),
+                Json::List(_) => {
+                    conversation.message(object!({ "role": "user", "content": said }).into());
+                }
+                said => conversation.message(said),
             }
         }
         conversation.end_begun();
@@ -62,7 +66,7 @@ impl Conversation {
     fn text(&mut self, text: Text) {
         let is_first = self.transcript.place().is_none() && self.begun.is_none();
         if slime::is_marked(&text) {
-            self.marked(&text);
+            self.marked(&text, Vec::new());
         } else if is_first {
             self.push(Message::new(self.first_role, text).into());
         } else if self.is_observed {
@@ -72,8 +76,32 @@ impl Conversation {
         }
     }
 
-    /// Adds the messages of a text with markup.
-    fn marked(&mut self, text: &str) {
+    /// Adds a message that names its role. The markup in its content names the roles again.
+    fn message(&mut self, said: Json) {
+        let role = said.get("role").and_then(Json::as_text);
+        let has_role = |name: &str| role.is_some_and(|role| **role == *name);
+        let is_plain = said.as_object().is_some_and(|members| members.len() == 2);
+        match said.get("content").filter(|_| is_plain) {
+            Some(Json::Text(text)) if slime::is_marked(text) => self.marked(text, Vec::new()),
+            Some(Json::Text(text)) if has_role(ENVIRONMENT) => self.observation(text.clone()),
+            Some(Json::Text(text)) if has_role("assistant") => self.turn(text),
+            Some(Json::List(blocks)) => self.blocks(blocks, &said),
+            _ => self.read(&said),
+        }
+    }
+
+    /// Adds a message whose content is these blocks. Its text may have markup.
+    fn blocks(&mut self, blocks: &[Json], said: &Json) {
+        let text: String = blocks.iter().filter_map(text_of).collect();
+        let others = blocks.iter().filter(|block| text_of(block).is_none());
+        match slime::is_marked(&text) {
+            true => self.marked(&text, others.cloned().collect()),
+            false => self.read(said),
+        }
+    }
+
+    /// Adds the messages of a text with markup. The first one of the user also has these blocks, such as images.
+    fn marked(&mut self, text: &str, mut blocks: Vec<Json>) {
         self.end_begun();
         let (messages, begun) = slime::marked_messages(text);
         let last = messages.last().map(|message| message.role);
@@ -81,9 +109,18 @@ impl Conversation {
         self.begun = begun;
         for message in messages {
             match message.role {
+                Role::User if !blocks.is_empty() => {
+                    let text = message.body.content.unwrap_or_default();
+                    blocks.push(object!({ "type": "text", "text": text }).into());
+                    let blocks = std::mem::take(&mut blocks);
+                    self.read(&object!({ "role": "user", "content": blocks }).into());
+                }
                 Role::User => self.push(message.into()),
                 _ => slime::push_message(&mut self.transcript, message),
             }
+        }
+        if !blocks.is_empty() {
+            self.read(&object!({ "role": "user", "content": blocks }).into());
         }
     }
 
@@ -129,4 +166,9 @@ impl Conversation {
             self.turn(&begun);
         }
     }
+}
+
+/// The text of a block.
+fn text_of(block: &Json) -> Option<&str> {
+    Some(&**block.get("text")?.as_text()?)
 }
