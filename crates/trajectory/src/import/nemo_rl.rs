@@ -11,6 +11,7 @@ use volary_core::json::{Json, Object, Text};
 use super::members::{Members, count, keep_rest, number, reward};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
+use super::slime;
 use super::token_lists::{attach, flags, ids, not_ids, stream};
 use crate::episode::{Ending, Episode, Rewards, TaskReference};
 use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
@@ -83,10 +84,7 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             Some(step) => format!("Step {step}, sample {sample}").into(),
             None => format!("Sample {sample}").into(),
         },
-        task: task.map(|id| TaskReference {
-            dataset: "nemo-rl".into(),
-            id,
-        }),
+        task: task.map(reference),
         rewards: worth.map_or(Rewards::Unknown, Rewards::Whole),
         ending: Ending::Done,
         ..Episode::default()
@@ -113,8 +111,26 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     }
     transcript.finish(&mut episode);
     tokens(&mut rest, line, &mut episode, sink);
+    if episode.task.is_none() {
+        episode.task = task_of_tokens(&episode).map(reference);
+    }
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
+}
+
+fn reference(id: Text) -> TaskReference {
+    TaskReference {
+        dataset: "nemo-rl".into(),
+        id,
+    }
+}
+
+/// The name of the task by the tokens of the prompt, which precede the first trained one.
+fn task_of_tokens(episode: &Episode) -> Option<Text> {
+    let record = episode.tokens.as_ref()?;
+    let is_known = record.is_mask_known && record.strip.trained() > 0;
+    let prompt = record.strip.ids().get(..record.prompt)?;
+    is_known.then(|| slime::task_of_ids(prompt)).flatten()
 }
 
 /// The number of runs of trained tokens.

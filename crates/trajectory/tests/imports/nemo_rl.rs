@@ -195,3 +195,17 @@ fn images_are_of_the_message_in_the_markup() {
     }
     assert_eq!(tasks(&outcomes[0]), tasks(&outcomes[1]));
 }
+
+#[test]
+fn without_a_text_the_tokens_of_the_prompt_name_the_task() {
+    let sample = |mask: &[u8]| masked(json!(["", ""]), mask);
+    let outcome = lines(
+        "train_data_step1.jsonl",
+        &[sample(&[0, 0, 1]), sample(&[0, 0, 1, 1]), sample(&[0, 1])],
+    );
+    let [first, same, other] = tasks(&outcome)[..] else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert!(first.starts_with("2 tokens #"), "{first}");
+    assert!(first == same && first != other, "{same}, {other}");
+}
