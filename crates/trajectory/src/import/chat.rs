@@ -89,6 +89,8 @@ pub(crate) fn role_of(name: &str) -> Option<Role> {
         "developer" => Some(Role::System),
         "human" => Some(Role::User),
         "ai" | "agent" | "model" => Some(Role::Assistant),
+        // Llama's name for the results of tools.
+        "ipython" => Some(Role::Tool),
         _ => None,
     })
 }

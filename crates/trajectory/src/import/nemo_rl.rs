@@ -1,20 +1,21 @@
 //! Rollouts logged by NeMo-RL, a file for each step (`train_data_step7.jsonl`, `val_data_step7.jsonl`). Every value is a
 //! list of one, as of a batch, except for `idx`. Arrays of tokens are padded to the longest of the batch, and cut at
 //! `input_lengths`. A sample whose `sample_loss_mask` is 0 (too long, or masked by the environment) is left out of the loss,
-//! whatever the mask of its tokens says; that mask is kept.
+//! whatever the mask of its tokens says; that mask is kept. `conversation` reads the messages.
+
+mod conversation;
 
 use volary_core::TokenStream;
 use volary_core::json::{Json, Object, Text};
 
-use super::chat;
 use super::members::{Members, count, keep_rest, number, reward};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::slime;
 use super::token_lists::{attach, flags, ids, not_ids, stream};
-use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards, TaskReference};
 use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
+use conversation::Conversation;
 
 pub(super) const NEMO_RL: Records = Records {
     id: "nemo-rl",
@@ -51,8 +52,6 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     let index = rest.take("idx");
     let stem = sink.stem();
     let step = step_of(&stem);
-    let mut transcript = Transcript::default();
-    let mut task = None;
     let content = rest.take("content").map(only);
     if content.as_ref().is_some_and(has_ids) {
         sink.kept(
@@ -61,22 +60,10 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         rest.insert("content", content.clone().unwrap_or_default());
     }
     let content = content.filter(|content| !has_ids(content));
-    for said in content.and_then(list).unwrap_or_default() {
-        match said {
-            Json::Text(text) => {
-                let asked = slime::push_prompt_or_response(&mut transcript, &text);
-                task = task.or(asked);
-            }
-            said => {
-                for said in chat::read(&said) {
-                    if said.message.role() == volary_core::Role::User && task.is_none() {
-                        task = slime::task_of(&[slime::plain(&said.message)]);
-                    }
-                    transcript.push(slime::with_calls(said));
-                }
-            }
-        }
-    }
+    let messages = content.and_then(list).unwrap_or_default();
+    let Conversation {
+        transcript, task, ..
+    } = Conversation::of(messages, trained_runs(&rest));
     let worth = rest.take("rewards").map(only);
     if let Some(Json::List(several)) = &worth {
         rest.insert("rewards", several.clone());
@@ -97,10 +84,7 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             Some(step) => format!("Step {step}, sample {sample}").into(),
             None => format!("Sample {sample}").into(),
         },
-        task: task.map(|id| TaskReference {
-            dataset: "nemo-rl".into(),
-            id,
-        }),
+        task: task.map(reference),
         rewards: worth.map_or(Rewards::Unknown, Rewards::Whole),
         ending: Ending::Done,
         ..Episode::default()
@@ -127,8 +111,37 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     }
     transcript.finish(&mut episode);
     tokens(&mut rest, line, &mut episode, sink);
+    if episode.task.is_none() {
+        episode.task = task_of_tokens(&episode).map(reference);
+    }
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
+}
+
+fn reference(id: Text) -> TaskReference {
+    TaskReference {
+        dataset: "nemo-rl".into(),
+        id,
+    }
+}
+
+/// The name of the task by the tokens of the prompt, which precede the first trained one.
+fn task_of_tokens(episode: &Episode) -> Option<Text> {
+    let record = episode.tokens.as_ref()?;
+    let is_known = record.is_mask_known && record.strip.trained() > 0;
+    let prompt = record.strip.ids().get(..record.prompt)?;
+    is_known.then(|| slime::task_of_ids(prompt)).flatten()
+}
+
+/// The number of runs of trained tokens.
+fn trained_runs(sample: &Object) -> Option<usize> {
+    let mask = sample.get("token_loss_mask")?;
+    let mask = match mask.as_list()? {
+        [inner @ Json::List(_)] => flags(inner)?,
+        _ => flags(mask)?,
+    };
+    let runs = mask.chunk_by(|one, next| one == next);
+    Some(runs.filter(|run| run.first() == Some(&true)).count())
 }
 
 /// Whether a content is a list of ids, or has one for each message.

@@ -1,12 +1,16 @@
 //! Rollouts of open-instruct (`--save_traces`): lines of `{step, sample_idx, prompt_idx, prompt_tokens, response_tokens,
 //! reward, advantage, finish_reason, logprobs, …}`. There are ids and no texts, and the mask is not written: tokens of
 //! tools are among the response.
+//!
+//! A run writes `RUN_rollouts_000000.jsonl` and a file for every further 10,000 samples, by default next to the files of other
+//! runs, and `RUN_metadata.jsonl`, a line that names its model.
 
 use volary_core::json::{Json, Object};
 
 use super::members::{Members, keep_rest};
-use super::reader::{Confidence, Sink};
+use super::reader::{Confidence, Document, Reader, Sink};
 use super::records::Records;
+use super::slime;
 use super::token_lists::{attach, ids, not_ids, stream};
 use crate::episode::{Ending, Episode, Rewards, TaskReference};
 use crate::token_record::{Alignment, LossMask, TokenRecordBuilder};
@@ -36,6 +40,8 @@ fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             .map_or_else(|| "?".to_owned(), Json::to_display)
     };
     let stop = rest.take_text("finish_reason");
+    let prompt = rest.get("prompt_tokens").and_then(ids);
+    let task = prompt.and_then(|prompt| slime::task_of_ids(&prompt));
     let mut episode = Episode {
         id: format!("{}-{line}", sink.stem()).into(),
         name: format!(
@@ -45,11 +51,12 @@ fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             shown(&sample)
         )
         .into(),
-        task: group.as_ref().map(|group| TaskReference {
+        // The numbers of prompts start again at each step, so only the prompt itself names the task.
+        task: task.map(|id| TaskReference {
             dataset: rest
                 .take_text("dataset")
                 .unwrap_or_else(|| "open-instruct".into()),
-            id: format!("step {}, prompt {}", shown(&step), group.to_display()).into(),
+            id,
         }),
         rewards: rest
             .take_reward("reward")
@@ -66,6 +73,9 @@ fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         outcome: stop,
         ..Episode::default()
     };
+    if let Some(run) = run_of(&sink.stem()) {
+        episode.metadata.insert("run", run);
+    }
     let place = [
         ("step", step),
         ("group", group),
@@ -80,6 +90,13 @@ fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     tokens(&mut rest, line, &mut episode, sink);
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
+}
+
+/// The run in the name of a file.
+fn run_of(stem: &str) -> Option<&str> {
+    let (run, number) = stem.rsplit_once("_rollouts_")?;
+    let is_number = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+    (is_number && !run.is_empty()).then_some(run)
 }
 
 /// Reads the tokens. Those that cannot be used stay as they are.
@@ -107,4 +124,41 @@ fn tokens(rest: &mut Object, line: usize, episode: &mut Episode, sink: &mut Sink
         builder.stream("logprobs", &values, Alignment::Response);
     }
     attach(builder.divided(episode), episode, sink);
+}
+
+/// The file that names the model and the commit of a run. It is only reported: the rollouts are in other files, and large ones
+/// are read apart from it.
+pub(super) struct RunMetadata;
+
+impl Reader for RunMetadata {
+    fn id(&self) -> &'static str {
+        "open-instruct-metadata"
+    }
+
+    fn name(&self) -> &'static str {
+        "open-instruct run metadata"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        const MEMBERS: [&str; 4] = ["run_name", "git_commit", "model_name", "timestamp"];
+        let members = document.head().as_object();
+        let is_metadata = members.is_some_and(|members| {
+            members.len() == MEMBERS.len() && MEMBERS.iter().all(|key| members.contains_key(key))
+        });
+        match is_metadata {
+            true => Confidence::Likely,
+            false => Confidence::No,
+        }
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let head = document.head();
+        let shown = |key: &str| head.get(key).map_or_else(String::new, Json::to_display);
+        sink.understood(format!(
+            "open-instruct: the run {} trains {} (commit {}).",
+            shown("run_name"),
+            shown("model_name"),
+            shown("git_commit")
+        ));
+    }
 }

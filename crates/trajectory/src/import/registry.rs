@@ -44,6 +44,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &trl::Trl,
     &nemo_rl::NEMO_RL,
     &open_instruct::OPEN_INSTRUCT,
+    &open_instruct::RunMetadata,
     &rllm::RLLM,
     &prime_rl::TOKEN_EXPORT,
     &prime_rl::RankFiles,

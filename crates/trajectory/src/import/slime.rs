@@ -260,7 +260,7 @@ fn task(sample: &Object) -> Option<Text> {
     }
 }
 
-/// Adds the messages of a prompt: those separated by ChatML markup, or one of the user. Returns the name of its task:
+/// Adds the messages of a prompt: those separated by their markup, or one of the user. Returns the name of its task:
 /// rollouts with the same prompt are trials of one task.
 pub(super) fn push_prompt(transcript: &mut Transcript, prompt: &str) -> Option<Text> {
     let messages = match chat_markup::is_marked(prompt) {
@@ -275,25 +275,18 @@ pub(super) fn push_prompt(transcript: &mut Transcript, prompt: &str) -> Option<T
     task
 }
 
-/// Adds one message in its ChatML markup, whatever its role. Returns the name of the task if it is one of the user. A
-/// text without markup is one of the user at the start, and one of the assistant afterwards.
-pub(super) fn push_prompt_or_response(transcript: &mut Transcript, text: &str) -> Option<Text> {
-    if !chat_markup::is_marked(text) {
-        if transcript.place().is_none() {
-            return push_prompt(transcript, text);
-        }
-        push_response(transcript, text);
-        return None;
-    }
-    let mut asked = None;
+/// Whether a text starts with the markup of a message.
+pub(super) fn is_marked(text: &str) -> bool {
+    chat_markup::is_marked(text)
+}
+
+/// The messages of a text with markup; and what its template began the assistant's turn with, if the text ends in one.
+pub(super) fn marked_messages(text: &str) -> (Vec<Message>, Option<Text>) {
     // Nothing precedes the first delimiter.
-    for message in chat_markup::messages(text).into_iter().skip(1) {
-        if message.role == Role::User {
-            asked = asked.or_else(|| task_of(std::slice::from_ref(&message)));
-        }
-        push_message(transcript, message);
-    }
-    asked
+    let mut messages = chat_markup::messages(text).split_off(1);
+    let is_begun = |last: &mut Message| last.role == Role::Assistant && chat_markup::is_open(text);
+    let begun = messages.pop_if(is_begun);
+    (messages, begun.and_then(|last| last.body.content))
 }
 
 /// The name of the task of a prompt: the first line of the last message of the user. Rollouts are trials of one task if
@@ -354,14 +347,15 @@ pub(super) fn plain(message: &AnyMessage) -> Message {
     Message::new(message.role(), message.body().content_or_empty())
 }
 
-/// Adds the messages of a response with ChatML markup. Calls in the assistant's text become calls.
+/// Adds the messages of a response with markup. Calls in the assistant's text become calls.
 pub(super) fn push_response(transcript: &mut Transcript, response: &str) {
     for message in chat_markup::messages(response) {
         push_message(transcript, message);
     }
 }
 
-fn push_message(transcript: &mut Transcript, message: Message) {
+/// Adds a message, whatever its role. Calls in the assistant's text become calls.
+pub(super) fn push_message(transcript: &mut Transcript, message: Message) {
     match message.role {
         Role::Assistant => transcript.push(with_calls(message.into())),
         Role::Tool => {

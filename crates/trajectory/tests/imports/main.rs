@@ -13,6 +13,7 @@ mod frameworks;
 mod hostile;
 mod indexes;
 mod mapped;
+mod nemo_rl;
 mod packed;
 mod raw_filter;
 mod real;

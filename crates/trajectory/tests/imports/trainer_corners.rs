@@ -4,6 +4,8 @@ use volary_core::AnyMessage;
 use volary_core::json;
 use volary_core::json::Json;
 use volary_trajectory::import::{ImportOutcome, InputFile, NoteLevel, import};
+use volary_trajectory::table::Row;
+use volary_trajectory::training::Catalog;
 use volary_trajectory::{Ending, Episode};
 
 use crate::fixture;
@@ -532,4 +534,95 @@ fn messages_as_text_may_have_white_space() {
         &[json!({"messages": text}), json!({"messages": text})],
     );
     assert_eq!(roles(&outcome.episodes[0]), ["user", "assistant"]);
+}
+
+/// The numbers of prompts start again at each step and in each run.
+#[test]
+fn the_task_of_open_instruct_is_the_prompt() {
+    let rollout = |step: u32, group: u32, prompt: Json| json!({"step": step, "sample_idx": 0, "prompt_idx": group, "prompt_tokens": prompt, "response_tokens": [9], "reward": 1.0, "finish_reason": "stop", "dataset": "desk"});
+    let outcome = lines(
+        "desk_rollouts_000000.jsonl",
+        &[
+            rollout(1, 0, json!([1, 2])),
+            rollout(1, 1, json!([1, 3])),
+            rollout(2, 0, json!([1, 3])),
+        ],
+    );
+    let [first, second, again] = tasks(&outcome)[..] else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert!(first.starts_with("2 tokens #"), "{first}");
+    assert!(first != second && second == again, "{second}, {again}");
+    let groups = outcome.episodes.iter();
+    let groups: Vec<_> = groups
+        .map(|episode| episode.metadata.get("group").and_then(Json::as_i64))
+        .collect();
+    assert_eq!(groups, [Some(0), Some(1), Some(0)]);
+    let task = outcome.episodes[0].task.as_ref();
+    assert_eq!(task.map(|task| &*task.dataset), Some("desk"));
+}
+
+/// Each file has several steps, and the files of all runs are in one folder by default.
+#[test]
+fn the_files_of_a_run_of_open_instruct_are_one_run() {
+    let rollouts = |name: &str, steps: [u32; 2]| {
+        let rollout = |step: u32| {
+            format!(
+                "{{\"step\": {step}, \"sample_idx\": 0, \"prompt_idx\": 0, \"prompt_tokens\": [1], \"response_tokens\": [2], \"reward\": 1.0}}\n"
+            )
+        };
+        file(name, steps.map(rollout).concat())
+    };
+    let metadata = r#"{"run_name": "desk", "git_commit": "0f4a", "model_name": "northwind-1.5b", "timestamp": "2026-11-24T19:17:17+00:00"}"#;
+    let outcome = import(&[
+        rollouts("runs/desk_rollouts_000000.jsonl", [1, 2]),
+        rollouts("runs/desk_rollouts_000001.jsonl", [2, 3]),
+        rollouts("runs/shed_rollouts_000000.jsonl", [1, 2]),
+        file("runs/desk_metadata.jsonl", format!("{metadata}\n")),
+    ])
+    .unwrap();
+    let rows = outcome.episodes.iter();
+    let rows: Vec<_> = rows
+        .map(|episode| std::sync::Arc::new(Row::of(episode, Vec::new())))
+        .collect();
+    let catalog = Catalog::of(&rows);
+    let runs = catalog.runs.iter();
+    let runs: Vec<_> = runs
+        .map(|run| (run.id(), run.rows.len(), run.steps))
+        .collect();
+    assert_eq!(runs, [("desk".to_owned(), 4, 3), ("shed".to_owned(), 2, 2)]);
+    assert!(said(&outcome, NoteLevel::Unreadable).is_empty());
+    let told = "open-instruct: the run desk trains northwind-1.5b (commit 0f4a).";
+    assert!(said(&outcome, NoteLevel::Read).contains(&told));
+}
+
+/// TRL writes texts in the markup of the model's template.
+#[test]
+fn texts_of_trl_are_divided_by_the_marks_of_their_template() {
+    let llama = "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nHi.<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n";
+    let gemma = "<start_of_turn>user\nHi.<end_of_turn>\n<start_of_turn>model\n";
+    let row = |prompt: &str, completion: &str| json!({"step": 5, "prompt": prompt, "completion": completion, "accuracy": 0.5, "advantage": 0.5});
+    let outcome = lines(
+        "c.jsonl",
+        &[row(llama, "Ho.<|eot_id|>"), row(gemma, "Ho.<end_of_turn>")],
+    );
+    assert_eq!(tasks(&outcome), ["Hi.", "Hi."]);
+    for episode in &outcome.episodes {
+        assert_eq!(roles(episode), ["user", "assistant"]);
+        let said = episode.messages().map(|message| message.body());
+        let said: Vec<&str> = said.map(|body| body.content_or_empty()).collect();
+        assert_eq!(said, ["Hi.", "Ho."]);
+    }
+}
+
+#[test]
+fn the_role_ipython_is_that_of_a_result() {
+    let call = json!({"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "add", "arguments": "{}"}}]});
+    let chat = json!({"messages": [{"role": "user", "content": "1+1?"}, call, {"role": "ipython", "content": "2"}]});
+    let outcome = lines("chat.jsonl", &[chat]);
+    let step = outcome.episodes[0].steps.first().unwrap();
+    let [AnyMessage::Response(result)] = step.messages() else {
+        panic!("{:?}", step.messages())
+    };
+    assert_eq!((&*result.name, &*result.tool_call_id), ("add", "c1"));
 }

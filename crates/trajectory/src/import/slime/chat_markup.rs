@@ -1,19 +1,208 @@
-//! Splits the text of a response at ChatML markup: `<|im_start|>role` and `<|im_end|>`.
+//! Splits a text at the marks of a chat template, such as ChatML's `<|im_start|>role` and `<|im_end|>`.
 //!
-//! A multi-turn response contains the environment's messages between the turns. The first part has no delimiter: it
-//! continues the assistant's header at the end of the prompt.
+//! A multi-turn response contains the environment's messages between the turns. The first part has no mark: it
+//! continues the assistant's header at the end of the prompt. A text is of one template, that of its first mark. The marks are
+//! those of `token_record::sections`, except for Harmony, whose messages have several parts, and Mistral, whose marks are plain
+//! text.
 
+use memchr::memchr2_iter;
 use volary_core::json::Text;
 use volary_core::{Message, Role};
 
-const START: &str = "<|im_start|>";
-const END: &str = "<|im_end|>";
+use crate::import::chat;
+
 const RESULT_OPEN: &str = "<tool_response>";
 const RESULT_CLOSE: &str = "</tool_response>";
 
-/// Whether a prompt starts with ChatML markup.
-pub(super) fn is_marked(prompt: &str) -> bool {
-    prompt.trim_start().starts_with(START)
+/// The marks of a chat template.
+struct Template {
+    /// What begins a message, and its role if the header names none.
+    openers: &'static [(&'static str, Role)],
+    /// What ends the header, which names the role. Empty if the opener is the whole header.
+    header_end: &'static str,
+    /// What ends a message.
+    ends: &'static [&'static str],
+}
+
+const TEMPLATES: [Template; 11] = [
+    // ChatML.
+    Template {
+        openers: &[("<|im_start|>", Role::User)],
+        header_end: "\n",
+        ends: &["<|im_end|>"],
+    },
+    // Llama 3.
+    Template {
+        openers: &[("<|start_header_id|>", Role::User)],
+        header_end: "<|end_header_id|>",
+        ends: &["<|eot_id|>", "<|eom_id|>"],
+    },
+    // Llama 4.
+    Template {
+        openers: &[("<|header_start|>", Role::User)],
+        header_end: "<|header_end|>",
+        ends: &["<|eot|>", "<|eom|>"],
+    },
+    // Gemma.
+    Template {
+        openers: &[("<start_of_turn>", Role::User)],
+        header_end: "\n",
+        ends: &["<end_of_turn>"],
+    },
+    Template {
+        openers: &[("<|turn>", Role::User)],
+        header_end: "\n",
+        ends: &["<turn|>"],
+    },
+    // Granite.
+    Template {
+        openers: &[("<|start_of_role|>", Role::User)],
+        header_end: "<|end_of_role|>",
+        ends: &["<|end_of_text|>"],
+    },
+    // MiniMax.
+    Template {
+        openers: &[("]~b]", Role::User)],
+        header_end: "\n",
+        ends: &["[e~["],
+    },
+    // Kimi.
+    Template {
+        openers: &[
+            ("<|im_user|>", Role::User),
+            ("<|im_assistant|>", Role::Assistant),
+            ("<|im_system|>", Role::System),
+        ],
+        header_end: "<|im_middle|>",
+        ends: &["<|im_end|>"],
+    },
+    // GLM, Phi and others.
+    Template {
+        openers: &[
+            ("<|user|>", Role::User),
+            ("<|assistant|>", Role::Assistant),
+            ("<|system|>", Role::System),
+            ("<|observation|>", Role::Tool),
+            ("<|tool|>", Role::Tool),
+        ],
+        header_end: "",
+        ends: &["<|end|>", "<|endoftext|>"],
+    },
+    // DeepSeek.
+    Template {
+        openers: &[
+            ("<｜User｜>", Role::User),
+            ("<｜Assistant｜>", Role::Assistant),
+        ],
+        header_end: "",
+        ends: &["<｜end▁of▁sentence｜>"],
+    },
+    // Command R.
+    Template {
+        openers: &[
+            ("<|START_OF_TURN_TOKEN|><|USER_TOKEN|>", Role::User),
+            ("<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>", Role::Assistant),
+            ("<|START_OF_TURN_TOKEN|><|SYSTEM_TOKEN|>", Role::System),
+        ],
+        header_end: "",
+        ends: &["<|END_OF_TURN_TOKEN|>"],
+    },
+];
+
+/// What may precede the first message of a prompt.
+const BEGINNINGS: [&str; 8] = [
+    "<|begin_of_text|>",
+    "<｜begin▁of▁sentence｜>",
+    "<|startoftext|>",
+    "<BOS_TOKEN>",
+    "<bos>",
+    "<s>",
+    "[gMASK]",
+    "<sop>",
+];
+
+/// A mark in a text that begins a message.
+#[derive(Clone, Copy)]
+struct Opener {
+    place: usize,
+    mark: &'static str,
+    role: Role,
+    template: &'static Template,
+}
+
+impl Opener {
+    /// The one at a place of a text.
+    fn at(text: &str, place: usize) -> Option<Opener> {
+        let rest = text.get(place..)?;
+        TEMPLATES.iter().find_map(|template| {
+            let mut openers = template.openers.iter();
+            let (mark, role) = openers.find(|(mark, _)| rest.starts_with(mark))?;
+            Some(Opener {
+                place,
+                mark,
+                role: *role,
+                template,
+            })
+        })
+    }
+
+    /// All of them in a text, whose template is that of the first one.
+    fn all(text: &str) -> Vec<Opener> {
+        let places = memchr2_iter(b'<', b']', text.as_bytes());
+        let mut openers: Vec<Opener> = Vec::new();
+        for opener in places.filter_map(|place| Opener::at(text, place)) {
+            if openers
+                .first()
+                .is_none_or(|first| std::ptr::eq(first.template, opener.template))
+            {
+                openers.push(opener);
+            }
+        }
+        openers
+    }
+
+    /// The role and the content of the message that it begins. `part` is the text up to the next one.
+    fn message<'a>(&self, part: &'a str) -> (Role, &'a str) {
+        let part = part.strip_prefix(self.mark).unwrap_or(part);
+        let end = self.template.header_end;
+        if end.is_empty() {
+            return (self.role, part.trim_start_matches('\n'));
+        }
+        let (name, content) = part.split_once(end).unwrap_or((part, ""));
+        let role = chat::role_of(name.trim()).unwrap_or(self.role);
+        match end {
+            "\n" => (role, content),
+            // Line breaks belong to the header, too.
+            _ => (role, content.trim_start_matches('\n')),
+        }
+    }
+}
+
+/// Whether a text starts with the markup of a message, apart from what begins a prompt or ends the message before it.
+pub(super) fn is_marked(text: &str) -> bool {
+    let ends = TEMPLATES.iter().flat_map(|template| template.ends);
+    let before: Vec<&str> = BEGINNINGS.iter().chain(ends).copied().collect();
+    let mut rest = text.trim_start();
+    while let Some(after) = before.iter().find_map(|mark| rest.strip_prefix(mark)) {
+        rest = after.trim_start();
+    }
+    Opener::at(rest, 0).is_some()
+}
+
+/// A part without the end of its message. `template` is that of the text, if it has marks.
+fn without_end<'a>(part: &'a str, template: Option<&Template>) -> &'a str {
+    let part = part.trim_end_matches('\n');
+    let mut ends = TEMPLATES
+        .iter()
+        .filter(|known| template.is_none_or(|template| std::ptr::eq(*known, template)))
+        .flat_map(|template| template.ends);
+    ends.find_map(|end| part.strip_suffix(end)).unwrap_or(part)
+}
+
+/// Whether the last message of a text with markup has no end.
+pub(super) fn is_open(text: &str) -> bool {
+    let part = text.trim_end_matches('\n');
+    without_end(part, None).len() == part.len()
 }
 
 /// Splits a response into messages. A response without markup is one message of the assistant.
@@ -21,20 +210,17 @@ pub(super) fn is_marked(prompt: &str) -> bool {
 /// Qwen's template writes results of tools as a user message with `<tool_response>` blocks; each block
 /// becomes a message of role tool.
 pub(super) fn messages(response: &str) -> Vec<Message> {
-    let mut messages = Vec::new();
-    for (place, part) in response.split(START).enumerate() {
-        let part = part.trim_end_matches('\n');
-        let part = part.strip_suffix(END).unwrap_or(part);
-        if place == 0 {
-            messages.push(message(Role::Assistant, part));
-            continue;
-        }
-        let (role, content) = part.split_once('\n').unwrap_or((part, ""));
-        match role.trim() {
-            "assistant" => messages.push(message(Role::Assistant, content)),
-            "system" => messages.push(message(Role::System, content)),
-            "tool" => messages.push(message(Role::Tool, content)),
-            _ => user(content, &mut messages),
+    let openers = Opener::all(response);
+    let template = openers.first().map(|first| first.template);
+    let end = |number: usize| openers.get(number).map_or(response.len(), |it| it.place);
+    let part =
+        |from: usize, to: usize| without_end(response.get(from..to).unwrap_or_default(), template);
+    let mut messages = vec![message(Role::Assistant, part(0, end(0)))];
+    for (number, opener) in openers.iter().enumerate() {
+        let (role, content) = opener.message(part(opener.place, end(number + 1)));
+        match role {
+            Role::User => user(content, &mut messages),
+            role => messages.push(message(role, content)),
         }
     }
     // The model generated nothing after an empty header at the end of a response.
@@ -100,6 +286,40 @@ mod tests {
         ];
         let expected = expected.map(|(role, text)| (role, text.to_owned()));
         assert_eq!(split(response), expected);
+    }
+
+    #[test]
+    fn the_marks_of_other_templates_are_known() {
+        let expected = [
+            (Role::User, "Hi"),
+            (Role::Assistant, "Ho"),
+            (Role::User, "So"),
+        ];
+        for text in [
+            "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\nHo<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nSo<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",
+            "<bos><start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model\nHo<end_of_turn>\n<start_of_turn>user\nSo<end_of_turn>\n<start_of_turn>model\n",
+            "<|im_user|>ann<|im_middle|>Hi<|im_end|><|im_assistant|>assistant<|im_middle|>Ho<|im_end|><|im_user|>user<|im_middle|>So<|im_end|>",
+            "[gMASK]<sop><|user|>\nHi<|assistant|>\nHo<|user|>\nSo<|assistant|>",
+            "<｜begin▁of▁sentence｜><｜User｜>Hi<｜Assistant｜>Ho<｜end▁of▁sentence｜><｜User｜>So<｜Assistant｜>",
+        ] {
+            assert!(is_marked(text), "{text}");
+            let found = split(text).split_off(1);
+            let expected = expected.map(|(role, text)| (role, text.to_owned()));
+            assert_eq!(found, expected, "{text}");
+        }
+        assert_eq!(split("4<|eot_id|>"), [(Role::Assistant, "4".to_owned())]);
+        let result = "<|start_header_id|>ipython<|end_header_id|>\n\n7<|eot_id|>";
+        assert_eq!(split(result)[1], (Role::Tool, "7".to_owned()));
+    }
+
+    #[test]
+    fn marks_of_another_template_are_text() {
+        let text = "<|im_start|>user\nWhat is <|user|>?<|im_end|>\n";
+        assert_eq!(
+            split(text)[1..],
+            [(Role::User, "What is <|user|>?".to_owned())]
+        );
+        assert!(!is_marked("What is <|im_start|>?"));
     }
 
     #[test]
