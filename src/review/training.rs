@@ -2,7 +2,7 @@
 //!
 //! - [`head`]: where the reader is, the choice of run and reward. [`run_view`] with its curves in [`card`];
 //!   [`step_view`] with [`group_tiles`], [`distribution`] and [`timeline`]; [`group_view`]; [`trail`]: the way back from
-//!   an episode. `shown_run`: what the address names of a run, and its neighbours;
+//!   an episode. `kept_reward`: the reward that was chosen for a run. `shown_run`: what the address names of a run, and its neighbours;
 //!   `texts`: what is said about it.
 //!
 //! The rows of the library are on the page, so runs are computed here, in time slices, and follow every change of the
@@ -13,6 +13,7 @@ mod distribution;
 mod group_tiles;
 mod group_view;
 mod head;
+mod kept_reward;
 mod run_view;
 mod shown_run;
 mod step_view;
@@ -82,7 +83,10 @@ impl Training {
                     id => catalog.run(id).cloned(),
                 })
             });
-            let reward = Memo::new(move |_| place.with(|place| place.as_ref()?.reward.clone()));
+            let reward = Memo::new(move |_| {
+                let run = rows.with(|rows| Some(rows.as_ref()?.id()))?;
+                place.with(|place| kept_reward::reward(place.as_ref()?, &run))
+            });
             gradually(None, move || -> Work<Option<Arc<ShownRun>>> {
                 let (rows, reward) = (rows.get(), reward.get());
                 Box::new(move || {

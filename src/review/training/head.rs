@@ -8,7 +8,7 @@ use volary_trajectory::table::Row;
 use volary_trajectory::training::{RewardChoice, RunRows};
 
 use super::shown_run::Way;
-use super::{ShownRun, Training};
+use super::{ShownRun, Training, kept_reward};
 use crate::browser::location;
 use crate::components::sharing_check::{CheckedExport, CheckedExportDialog};
 use crate::components::text::inert;
@@ -120,10 +120,13 @@ fn choices(
         choice("Compare with", now, none.chain(others).collect(), choose)
     });
     let reward = shown.run.has_choice().then(|| {
-        let here = place.clone();
-        let choose = move |name: String| TrainingPlace {
-            reward: Some(name),
-            ..here.clone()
+        let (here, run) = (place.clone(), shown.id.clone());
+        let choose = move |name: String| {
+            kept_reward::keep(&run, &name);
+            TrainingPlace {
+                reward: Some(name),
+                ..here.clone()
+            }
         };
         let now = match &shown.run.choice {
             RewardChoice::Whole => String::new(),
@@ -132,8 +135,8 @@ fn choices(
         choice("Reward", now, shown.rewards(), choose)
     });
     let findings = is_run.then(|| {
-        let (shown, reward) = (Arc::clone(shown), place.reward.clone());
-        let save = move |_| save_findings(training, checked, &shown, reward.as_deref());
+        let shown = Arc::clone(shown);
+        let save = move |_| save_findings(training, checked, &shown);
         view! {
             <button
                 type="button"
@@ -148,12 +151,7 @@ fn choices(
 }
 
 /// Saves a page with the run, and with its samples that have notes or tags.
-fn save_findings(
-    training: Training,
-    checked: CheckedExport,
-    shown: &ShownRun,
-    reward: Option<&str>,
-) {
+fn save_findings(training: Training, checked: CheckedExport, shown: &ShownRun) {
     let is_noted =
         |row: &Row| !row.notes.is_empty() || row.verdict.is_some() || !row.tags.is_empty();
     let rows = shown.run.samples.iter().map(|sample| &sample.row);
@@ -162,7 +160,7 @@ fn save_findings(
     let run = FoundRun {
         title: shown.title.as_str().into(),
         ids,
-        reward: reward.map(Into::into),
+        reward: shown.chosen.as_deref().map(Into::into),
     };
     findings(training.look, checked, &noted, vec![run]);
 }

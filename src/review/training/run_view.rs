@@ -50,7 +50,9 @@ fn facts(shown: &ShownRun) -> AnyView {
     let run = &shown.run;
     let gaps = gaps_text(run).map(|words| view! { <p class="run-notice">{words}</p> });
     let chosen = match &run.choice {
-        RewardChoice::Part(name) if !run.has_whole_reward && run.parts.len() > 1 => {
+        RewardChoice::Part(name)
+            if shown.chosen.is_none() && !run.has_whole_reward && run.parts.len() > 1 =>
+        {
             let words = format!(
                 "The files do not say which reward counts. “{name}” is shown; choose another one above."
             );

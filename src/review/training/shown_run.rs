@@ -14,6 +14,8 @@ pub(super) struct ShownRun {
     pub id: String,
     pub title: String,
     pub run: TrainingRun,
+    /// The reward that an address or the user chose, by its name in addresses.
+    pub chosen: Option<String>,
 }
 
 /// What is shown of a run.
@@ -27,7 +29,7 @@ pub(super) enum Level<'a> {
 }
 
 impl ShownRun {
-    /// The run with the reward that an address names; an empty one is the reward of the file.
+    /// The run with the reward that was chosen; an empty one is the reward of the file.
     pub fn of(rows: &RunRows, reward: Option<&str>) -> ShownRun {
         let choice = reward.map(|name| match name {
             "" => RewardChoice::Whole,
@@ -37,6 +39,7 @@ impl ShownRun {
             id: rows.id(),
             title: rows.title(),
             run: TrainingRun::of(&rows.rows, choice),
+            chosen: reward.map(str::to_owned),
         }
     }
 
