@@ -85,6 +85,12 @@ pub fn given() -> Option<NamedTokenizer> {
     signal().with(|given| given.value.clone())
 }
 
+/// Whether a file is named as a tokenizer: `tokenizer.json`, `qwen.tiktoken`.
+pub fn is_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.ends_with(".tiktoken") || name.ends_with(".json") && name.contains("tokenizer")
+}
+
 /// Reads a file and stores it.
 pub async fn give(file: &GivenFile) -> Result<(), String> {
     let choice = begin();
@@ -180,6 +186,13 @@ fn settle(choice: u64, value: Option<NamedTokenizer>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tokenizers_are_known_by_name() {
+        let names = ["tokenizer.json", "Qwen-Tokenizer.json", "qwen.tiktoken"];
+        assert!(names.into_iter().all(is_name));
+        assert!(!is_name("run.json") && !is_name("tokenizer.jsonl"));
+    }
 
     #[test]
     fn the_file_that_was_chosen_last_counts_though_another_is_read_later() {

@@ -26,6 +26,7 @@ use super::selection::Look;
 use super::sequence::Sequence;
 use super::training::Training;
 use super::viewer::Viewer;
+use crate::browser::files::GivenFile;
 use crate::browser::keys::KeyPress;
 use crate::browser::{element, location, spawn, timers};
 use crate::components::AlertBox;
@@ -36,6 +37,7 @@ use crate::navigation::{Hooks, Page, Pages, use_pages};
 use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
 use crate::route::{ReviewPlace, Route};
+use crate::tokenizer;
 
 /// The time until the first rows are drawn. What only the playground and opened trajectories need is prepared after that.
 const FIRST_ROWS: Duration = Duration::from_millis(500);
@@ -320,7 +322,7 @@ impl Review {
             drop_words: "Drop trajectories from any common tool: files, folders or archives. They \
                  stay in your browser.",
             press: Box::new(move |press| self.press(press)),
-            take_files: Box::new(move |files| imports::read(self.client, files)),
+            take_files: Box::new(move |files| take_files(self.client, files)),
         }
     }
 
@@ -381,6 +383,21 @@ impl Review {
         self.viewer.panel.set(NOTES);
         timers::next_frame(|| {
             element::focus_id("note-text");
+        });
+    }
+}
+
+/// Imports dropped files. A tokenizer among them shows the texts of tokens; what is none after all is imported, too, so that
+/// the report names it.
+fn take_files(client: LibraryClient, files: Vec<GivenFile>) {
+    let is_tokenizer = |file: &GivenFile| tokenizer::is_name(&file.name);
+    let (tokenizers, files): (Vec<_>, Vec<_>) = files.into_iter().partition(is_tokenizer);
+    imports::read(client, files);
+    for file in tokenizers {
+        spawn(async move {
+            if tokenizer::give(&file).await.is_err() {
+                imports::read(client, vec![file]);
+            }
         });
     }
 }

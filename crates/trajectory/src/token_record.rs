@@ -28,7 +28,7 @@ mod vocabulary;
 pub use alignment::Alignment;
 use alignment::widen;
 pub use builder::{LossMask, TokenRecordBuilder};
-pub use checks::{CheckKind, CheckResult, TokenCheck, checks};
+pub use checks::{CheckKind, CheckResult, TokenCheck, checks, is_of_other_model};
 pub use extremes::Extreme;
 pub use figures::TokenFigures;
 pub use readout::{Clip, Readout};

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::json::Text;
-use volary_trajectory::token_record::TokenRecord;
+use volary_trajectory::token_record::{TokenRecord, is_of_other_model};
 
 use super::Tokens;
 use super::pins::{pin, pins};
 use super::strip::whole_strip;
+use super::vocabulary::Texts;
 use crate::browser;
 use crate::browser::files::pick;
 use crate::browser::spawn;
@@ -84,7 +85,7 @@ fn Bar(tokens: Tokens, reading: ReadingOptions, record: Arc<TokenRecord>) -> imp
             <button type="button" class="quiet small" on:click=open_panel>
                 {"Checks and charts"}
             </button>
-            <TokenizerChoice error/>
+            <TokenizerChoice tokens error/>
             {remarks}
             {move || {
                 let reason = error.get()?;
@@ -102,10 +103,23 @@ fn Bar(tokens: Tokens, reading: ReadingOptions, record: Arc<TokenRecord>) -> imp
 /// The tokenizer that gives tokens their texts. The user opens its file here.
 #[component]
 fn TokenizerChoice(
+    tokens: Tokens,
     /// Set to the reason why a file was rejected.
     error: RwSignal<Option<String>>,
 ) -> impl IntoView {
+    let is_other = Memo::new(move |_| {
+        let (Some(given), Some(record)) = (tokenizer::given(), tokens.known()) else {
+            return false;
+        };
+        tokens
+            .episode
+            .with_untracked(|episode| is_of_other_model(episode, &record, &Texts(given)))
+    });
     let name = move || match tokenizer::given() {
+        Some(given) if is_other.get() => format!(
+            "Tokenizer: {}. It seems to be another model's: it does not spell the messages.",
+            given.name
+        ),
         Some(given) => format!("Tokenizer: {}.", given.name),
         None => "No tokenizer: ids only.".to_owned(),
     };
@@ -122,7 +136,7 @@ fn TokenizerChoice(
         });
     };
     view! {
-        <span class="faint" role="status">
+        <span role="status" class:faint=move || !is_other.get() class:error=move || is_other.get()>
             {move || inert(&name())}
         </span>
         <button type="button" class="quiet small" on:click=open>

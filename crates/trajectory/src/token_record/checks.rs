@@ -107,7 +107,10 @@ pub fn checks(
     vocabulary: Option<&dyn Vocabulary>,
     tolerance: f64,
 ) -> Vec<TokenCheck> {
-    let sections = vocabulary.map(|known| sections(record.strip.ids(), known));
+    // Another model's tokenizer may have the marks of this one's turns at other ids.
+    let is_other = vocabulary.is_some_and(|known| is_of_other_model(episode, record, known));
+    let own = vocabulary.filter(|_| !is_other);
+    let sections = own.map(|known| sections(record.strip.ids(), known));
     let sections = sections.as_deref();
     vec![
         template::end_of_turn(episode, record, sections),
@@ -119,6 +122,15 @@ pub fn checks(
         values::finite(record),
         values::mismatch(record, tolerance),
     ]
+}
+
+/// Whether a vocabulary seems to be another model's: it lacks tokens of the episode, or spells none of its first messages.
+pub fn is_of_other_model(
+    episode: &Episode,
+    record: &TokenRecord,
+    vocabulary: &dyn Vocabulary,
+) -> bool {
+    texts::is_of_other_model(episode, record, vocabulary)
 }
 
 /// A count with a noun, which takes an "s" unless it is one.

@@ -83,6 +83,40 @@ pub(super) fn messages(
     }
 }
 
+/// Whether a vocabulary lacks tokens of the episode, or spells none of its first messages.
+pub(super) fn is_of_other_model(
+    episode: &Episode,
+    record: &TokenRecord,
+    vocabulary: &dyn Vocabulary,
+) -> bool {
+    const COMPARED: usize = 4;
+    let mut from = (0, 0);
+    let mut compared = 0;
+    for part in &record.parts {
+        let ids = record.strip.ids().get(part.range.clone());
+        let Some(bytes) = ids.and_then(|ids| vocabulary.bytes(ids)) else {
+            return true;
+        };
+        let spelled = String::from_utf8_lossy(&bytes);
+        for (_, _, message) in messages_of(episode, from, (part.step, part.message)) {
+            let body = message.body();
+            let text = body.content_or_empty().trim();
+            if text.is_empty() || body.content_is_json_str || part.range.is_empty() {
+                continue;
+            }
+            if find(&spelled, text).is_some() {
+                return false;
+            }
+            compared += 1;
+            if compared == COMPARED {
+                return true;
+            }
+        }
+        from = (part.step, part.message + 1);
+    }
+    compared > 1
+}
+
 /// The messages from a place up to another one, including it.
 fn messages_of(
     episode: &Episode,
@@ -324,6 +358,18 @@ mod tests {
             &record(&[(0, 0, "xx"), (1, 0, "yy"), (1, 1, "zz")]),
         );
         assert_eq!(check.verdict, CheckResult::Unknown);
+        let other = record(&[(0, 0, "xx"), (1, 0, "yy"), (1, 1, "zz")]);
+        assert!(is_of_other_model(&episode, &other, &ByteVocabulary));
+        let one_differs = record(&[(0, 0, "xx"), (1, 0, "Ho"), (1, 1, "zz")]);
+        assert!(!is_of_other_model(&episode, &one_differs, &ByteVocabulary));
+        // Its marks are not those of this model, so turns are not told apart by them.
+        let all = super::super::checks(&episode, &other, Some(&ByteVocabulary), 0.1);
+        let verdicts = all.iter().map(|check| check.verdict);
+        assert!(
+            verdicts
+                .take(3)
+                .all(|verdict| verdict == CheckResult::Unknown)
+        );
         let mut unknown = record(&[(0, 0, "Hi")]);
         unknown
             .strip
