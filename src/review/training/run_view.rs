@@ -73,9 +73,12 @@ fn what_changed(shown: &ShownRun) -> Option<AnyView> {
     let told = |change: &Change| {
         let is_share = change.measure.is_share();
         let text = |value| figure_text(value, is_share);
+        let (first, last) = (text(change.first), text(change.last));
+        // A change that the figures do not show has no direction.
         let mark = match change.last > change.first {
-            true => "↑",
-            false => "↓",
+            _ if first == last => "",
+            true => " ↑",
+            false => " ↓",
         };
         let name = match &change.measure {
             Measure::Reward => shown.reward_name().to_owned(),
@@ -85,8 +88,8 @@ fn what_changed(shown: &ShownRun) -> Option<AnyView> {
             <li>
                 <span dir="auto">{inert(&name)}</span>
                 " "
-                <strong>{format!("{} → {}", text(change.first), text(change.last))}</strong>
-                <span aria-hidden="true">{format!(" {mark}")}</span>
+                <strong>{format!("{first} → {last}")}</strong>
+                <span aria-hidden="true">{mark}</span>
             </li>
         }
     };
