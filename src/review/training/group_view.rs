@@ -168,22 +168,27 @@ fn difference(training: Training, shown: &Arc<ShownRun>, group: &SampleGroup) ->
     }
     let compare = training.here().episode_hash(&ids[0], &[&ids[1]]);
     let labels = [best, worst].map(Sample::label);
-    let about = format!(
-        "Sample {} (best) next to sample {} (worst).",
-        labels[0], labels[1]
-    );
+    let keys = [
+        format!("Sample {} (best)", labels[0]),
+        format!("Sample {} (worst)", labels[1]),
+    ];
     let content = move || match (failed.get(), pair.pair.with(Option::is_some)) {
         (Some(reason), _) => view! { <p role="alert" dir="auto">{reason}</p> }.into_any(),
         (None, false) => {
             view! { <p class="faint" role="status">{"Opening both samples…"}</p> }.into_any()
         }
-        (None, true) => compare_page::first_difference(pair),
+        (None, true) => compare_page::first_difference(pair, ["best", "worst"]),
     };
     view! {
         <div class="run-line-of-facts">
             <h2 class="run-section">{"Best and worst"}</h2>
-            <p class="faint" dir="auto">
-                {inert(&about)}
+            <p class="difference-legend">
+                <span class="left" dir="auto">
+                    {inert(&keys[0])}
+                </span>
+                <span class="right" dir="auto">
+                    {inert(&keys[1])}
+                </span>
             </p>
             <a class="button small" href=compare>
                 {"Compare all steps"}
