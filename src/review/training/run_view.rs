@@ -167,7 +167,7 @@ fn steps(training: Training, shown: &Arc<ShownRun>) -> AnyView {
     view! {
         <h2 class="run-section">{"Steps"}</h2>
         <div class="group-table">
-            <table aria-label="Steps">
+            <table aria-label="Steps" class="step-table">
                 <thead>
                     <tr>
                         <th scope="col">{"Step"}</th>
