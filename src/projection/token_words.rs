@@ -3,6 +3,7 @@
 use volary_trajectory::token_record::{Readout, TokenCounts, TokenPart, TokenRecord};
 
 use super::text::count_text;
+use super::token_shades::with_minus;
 use super::token_text::TokenText;
 
 /// The line above a strip: how many tokens it has, and how many of them are trained.
@@ -154,11 +155,12 @@ pub fn token_facts(
 
 /// A value with at most six decimals, or with an exponent.
 pub fn digits(value: f64) -> String {
-    match value.abs() {
+    let text = match value.abs() {
         size if (1e-3..1e9).contains(&size) => ((value * 1e6).round() / 1e6).to_string(),
         size if size > 0.0 && size.is_finite() => format!("{value:.3e}"),
         _ => value.to_string(),
-    }
+    };
+    with_minus(&text)
 }
 
 #[cfg(test)]
@@ -247,8 +249,8 @@ mod tests {
             ("rollout_log_probs", [-1.0, -0.5, 0.0]),
         ]);
         let words = describe(&both, 1, None);
-        assert!(words.contains("rollout_log_probs -0.5 · "), "{words}");
-        assert!(words.contains("trainer − sampler -1.5 · ratio 0.22313 · outside"));
+        assert!(words.contains("rollout_log_probs −0.5 · "), "{words}");
+        assert!(words.contains("trainer − sampler −1.5 · ratio 0.22313 · outside"));
         let facts = token_facts(&both, 3, Some(&end), 0.2);
         let names: Vec<&str> = facts.iter().map(|(name, _)| &**name).collect();
         assert_eq!(names[..4], ["Token", "Id", "Text", "Trained"]);
@@ -262,7 +264,7 @@ mod tests {
         for (value, text) in [
             (0.25, "0.25"),
             (1.0 / 3.0, "0.333333"),
-            (-0.000_012_3, "-1.230e-5"),
+            (-0.000_012_3, "−1.230e-5"),
             (0.0, "0"),
             (f64::NAN, "NaN"),
         ] {

@@ -60,7 +60,7 @@ test("each message has its tokens, trained ones in another form, and a tokenizer
     await bar(page).getByText("Tokenizer: tokenizer.json.").waitFor();
     await turn.getByRole("gridcell", { name: "O", exact: true }).first().waitFor();
     await first.hover();
-    await described(page, "Tokens of step 1, message 1").getByText(`Token 1 of ${said} · id 79 · text O · trained · rollout_log_probs -0.25`).waitFor();
+    await described(page, "Tokens of step 1, message 1").getByText(`Token 1 of ${said} · id 79 · text O · trained · rollout_log_probs −0.25`).waitFor();
 
     await turn.focus();
     await page.keyboard.press("End");
