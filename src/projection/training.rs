@@ -175,6 +175,37 @@ pub fn figure_text(value: f64, is_share: bool) -> String {
     }
 }
 
+/// The number of decimals with which the figures of a column line up, each with about three digits.
+pub fn column_decimals(values: impl IntoIterator<Item = f64>) -> usize {
+    /// A tiny value does not lengthen all others.
+    const MOST: usize = 4;
+    let texts = values.into_iter().map(|value| figure_text(value, false));
+    let decimals = texts.map(|text| match text.split_once('.') {
+        Some((_, decimals)) if !text.contains('e') => decimals.len(),
+        _ => 0,
+    });
+    decimals.max().unwrap_or_default().min(MOST)
+}
+
+/// Formats a figure of a column. Sizes that these decimals do not suit are formatted on their own.
+pub fn column_text(value: f64, decimals: usize) -> String {
+    let least = 0.5 * 0.1_f64.powi(i32::try_from(decimals).unwrap_or_default());
+    match value.abs() {
+        0.0 => format!("{:.decimals$}", 0.0),
+        size if size >= least && size < 999.5 => format!("{value:.decimals$}"),
+        _ => figure_text(value, false),
+    }
+}
+
+/// Formats a figure of a sample, such as a number of tokens. `is_count` means that it is a whole number.
+pub fn sample_figure_text(value: f64, is_share: bool, is_count: bool) -> String {
+    match is_count && value.fract() == 0.0 && value >= 0.0 {
+        // The cast saturates.
+        true => count_text(value as usize),
+        false => figure_text(value, is_share),
+    }
+}
+
 /// Formats a mean with its deviation.
 pub fn spread_text(mean: Option<f64>, deviation: Option<f64>, is_share: bool) -> String {
     match (mean, deviation) {
@@ -241,6 +272,20 @@ mod tests {
     }
 
     #[test]
+    fn figures_of_a_column_line_up() {
+        let texts = |values: &[f64]| {
+            let decimals = column_decimals(values.iter().copied());
+            let texts = values.iter().map(|value| column_text(*value, decimals));
+            texts.collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&[0.5, 0.302, -1.05]), ["0.500", "0.302", "-1.050"]);
+        assert_eq!(texts(&[1.0, 0.0]), ["1.0", "0.0"]);
+        assert_eq!(texts(&[87.0, 106.25]), ["87.0", "106.2"]);
+        assert_eq!(texts(&[0.5, 1e-7, 12345.0]), ["0.5", "1.0e-7", "12,345"]);
+        assert_eq!(texts(&[f64::NAN]), ["nan"]);
+    }
+
+    #[test]
     fn figures_have_about_three_digits() {
         for (value, is_share, text) in [
             (0.0, false, "0.0"),
@@ -259,6 +304,8 @@ mod tests {
             assert_eq!(figure_text(value, is_share), text);
         }
         assert_eq!(spread_text(Some(0.5), Some(0.25), false), "0.5 ± 0.25");
+        assert_eq!(sample_figure_text(87.0, false, true), "87");
+        assert_eq!(sample_figure_text(87.0, false, false), "87.0");
         assert_eq!(spread_text(None, None, false), "–");
     }
 }
