@@ -236,7 +236,7 @@ mod tests {
         values.push(Some(1e6));
         let scale = scale(&values).unwrap();
         assert!(scale.high < 1.0);
-        assert_eq!(scale.words, "values 0 to 1.00e6 · mean 3322.757");
+        assert_eq!(scale.words, "values 0 to 1.00e6 · mean 3322.8");
         assert_eq!(short(0.000_12), "1.20e-4");
         assert_eq!((&*short(-0.000_534), &*short(-1.105)), ("−5.34e-4", "−1.105"));
     }

@@ -42,7 +42,7 @@ pub(super) fn times(
         view! {
             <div class="run-line-of-facts time-head">
                 <h2 class="run-section">{"Time"}</h2>
-                {legend(&times)}
+                {legend(&times, look.only)}
                 {look.kinds(&times)}
                 {order_choice(look.order)}
                 {look.endings(&times)}
@@ -202,12 +202,15 @@ impl LanesLook {
     }
 }
 
-fn legend(times: &StepTimes) -> AnyView {
+fn legend(times: &StepTimes, only: RwSignal<Option<SpanKind>>) -> AnyView {
+    let is_plain = times.kinds.is_empty();
     let kinds = times.kinds.iter().map(|(kind, _)| *kind);
     let kinds = kinds.chain(std::iter::once(SpanKind::Whole)).map(|kind| {
-        let name = match (kind, times.kinds.is_empty()) {
-            (SpanKind::Whole, true) => "a sample",
-            (SpanKind::Whole, false) => "no span",
+        let name = move || match (kind, only.get()) {
+            (SpanKind::Whole, _) if is_plain => "a sample",
+            (SpanKind::Whole, None) => "no span",
+            // Spans of the kinds that are not drawn look like none.
+            (SpanKind::Whole, Some(_)) => "other time",
             (kind, _) => kind.name(),
         };
         view! {
