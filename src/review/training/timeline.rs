@@ -178,21 +178,23 @@ impl LanesLook {
         });
         let hint = "Point at a time to see what runs then. Drag to show a part of the time, or use +, − and 0.";
         view! {
-            <div
-                class="time-axis"
-                role="slider"
-                tabindex="0"
-                aria-label="Time"
-                aria-valuemin="0"
-                aria-valuemax=format!("{seconds:.3}")
-                aria-valuenow=move || format!("{:.3}", cursor.get().unwrap_or_default())
-                aria-valuetext=move || words.get().unwrap_or_else(|| "No time is selected".to_owned())
-                on:keydown=move |event| self.press(&event)
-                on:mousemove=move |event| self.point(&event, TimeEvent::Pointed)
-                on:mousedown=move |event| self.point(&event, TimeEvent::Pressed)
-                on:mouseup=move |event| self.point(&event, TimeEvent::Released)
-            >
-                {labels.into_iter().collect_view()}
+            <div class="time-axis-room">
+                <div
+                    class="time-axis"
+                    role="slider"
+                    tabindex="0"
+                    aria-label="Time"
+                    aria-valuemin="0"
+                    aria-valuemax=format!("{seconds:.3}")
+                    aria-valuenow=move || format!("{:.3}", cursor.get().unwrap_or_default())
+                    aria-valuetext=move || words.get().unwrap_or_else(|| "No time is selected".to_owned())
+                    on:keydown=move |event| self.press(&event)
+                    on:mousemove=move |event| self.point(&event, TimeEvent::Pointed)
+                    on:mousedown=move |event| self.point(&event, TimeEvent::Pressed)
+                    on:mouseup=move |event| self.point(&event, TimeEvent::Released)
+                >
+                    {labels.into_iter().collect_view()}
+                </div>
             </div>
             <p class="time-words" aria-hidden="true">
                 {move || words.get().unwrap_or_else(|| hint.to_owned())}
