@@ -91,10 +91,16 @@ pub fn token_description(
         return String::new();
     };
     let count = count_text(part.range.len());
-    let mut words = vec![
-        format!("Token {} of {count}", token + 1),
-        format!("id {id}"),
-    ];
+    // The panel and the address count from the start of the episode.
+    let name = match part.range.len() == record.strip.len() {
+        true => format!("Token {} of {count}", count_text(token + 1)),
+        false => format!(
+            "Token {} ({} of {count} here)",
+            count_text(place + 1),
+            count_text(token + 1)
+        ),
+    };
+    let mut words = vec![name, format!("id {id}")];
     if let Some(text) = text {
         words.push(format!("text {}", text.text));
         words.extend(text.is_special.then(|| "special".to_owned()));
@@ -236,13 +242,13 @@ mod tests {
         };
         assert_eq!(
             describe(&bare, 2, None),
-            "Token 3 of 3 · id 9 · not trained"
+            "Token 5 (3 of 3 here) · id 9 · not trained"
         );
         assert_eq!(describe(&bare, 3, None), "", "past the end");
         let end = TokenText::of_bytes(b"<end>", true);
         assert_eq!(
             describe(&bare, 0, Some(&end)),
-            "Token 1 of 3 · id 7 · text <end> · special · trained"
+            "Token 3 (1 of 3 here) · id 7 · text <end> · special · trained"
         );
         let both = record(&[
             ("log_probs", [-1.0, -2.0, 0.0]),
