@@ -76,7 +76,15 @@ impl ChartFrame {
 
     /// The area of the bands.
     pub fn band(&self, points: &[SeriesPoint]) -> String {
-        if points.len() < 2 {
+        /// Half the width of the band of a single point.
+        const HALF: f64 = 8.0;
+        if let [point] = points {
+            let (low, high) = (self.y(point.band.0), self.y(point.band.1));
+            let left = self.x(point.step) - HALF;
+            let shape = format!("M{left:.1} {high:.1}h{:.1}V{low:.1}H{left:.1}Z", HALF * 2.0);
+            return if low > high { shape } else { String::new() };
+        }
+        if points.is_empty() {
             return String::new();
         }
         let corner = |step: i64, value: f64| format!("{:.1} {:.1}", self.x(step), self.y(value));
@@ -241,6 +249,10 @@ mod tests {
         assert_eq!(frame.values, (0.0, 1.0));
         assert_eq!(frame.line(&points), "M0.0 1000.0L500.0 0.0L1000.0 500.0");
         assert_eq!(frame.band(&points[..1]), "");
+        assert_eq!(
+            frame.band(&points[2..]),
+            "M992.0 0.0h16.0V1000.0H992.0Z"
+        );
         assert_eq!(
             frame.band(&points[1..]),
             "M500.0 0.0L1000.0 0.0L1000.0 1000.0L500.0 0.0Z"
