@@ -174,15 +174,24 @@ pub fn times_words(times: &StepTimes) -> String {
             figure_text(times.tail, true)
         ));
     }
-    let shares: Vec<String> = times
-        .kinds
-        .iter()
-        .filter(|(_, seconds)| *seconds > 0.0 && times.with_spans > 0.0)
-        .map(|(kind, seconds)| {
-            let share = figure_text(seconds / times.with_spans, true);
-            format!("{} {share}", kind.name())
-        })
-        .collect();
+    let is_known = |seconds: f64| seconds > 0.0 && times.with_spans > 0.0;
+    let kinds = times.kinds.iter();
+    let kinds: Vec<(SpanKind, f64)> = kinds.filter(|(_, sum)| is_known(*sum)).copied().collect();
+    let share = |(kind, seconds): &(SpanKind, f64)| {
+        let share = figure_text(seconds / times.with_spans, true);
+        format!("{} {share}", kind.name())
+    };
+    // Prefill and decode are parts of the generation, if the file has it.
+    let has_generation = kinds.iter().any(|(kind, _)| *kind == SpanKind::Generation);
+    let is_part = |kind| has_generation && matches!(kind, SpanKind::Prefill | SpanKind::Decode);
+    let parts = kinds.iter().filter(|(kind, _)| is_part(*kind)).map(share);
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    let shares = kinds.iter().filter(|(kind, _)| !is_part(*kind));
+    let shares = shares.map(|known| match known.0 {
+        SpanKind::Generation if !parts.is_empty() => format!("{} ({parts})", share(known)),
+        _ => share(known),
+    });
+    let shares: Vec<String> = shares.collect();
     if !shares.is_empty() {
         words.push_str(&format!(" Share of sample time: {}.", shares.join(", ")));
     }
@@ -309,7 +318,7 @@ mod tests {
 
     #[test]
     fn the_words_name_the_tail_and_the_shares() {
-        let times = StepTimes {
+        let mut times = StepTimes {
             lanes: vec![
                 SampleTime {
                     sample: 0,
@@ -331,5 +340,14 @@ mod tests {
             "2 samples in 2.0 s. In the last 25% of the time, only the slowest 10% of the samples were \
              still running. Share of sample time: generation 75%."
         );
+        times.kinds = vec![
+            (SpanKind::Generation, 2.0),
+            (SpanKind::Prefill, 0.5),
+            (SpanKind::Decode, 1.0),
+            (SpanKind::Tool, 1.0),
+        ];
+        assert!(times_words(&times).ends_with(
+            "Share of sample time: generation 50% (prefill 12%, decode 25%), tools 25%."
+        ));
     }
 }

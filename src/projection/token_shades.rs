@@ -64,10 +64,20 @@ impl Scale {
         let has_two_sides = reach > 0.0 && is_signed(name) || low < 0.0 && high > 0.0;
         let figures = stream.figures(is_counted);
         let mean = figures.mean.map(|mean| format!("mean {}", short(mean)));
+        // The outermost values, and so the mean, may be outside of the scale.
+        let is_cut = figures
+            .range
+            .is_some_and(|(least, most)| least < low || most > high);
+        let range = figures.range.filter(|_| is_cut);
+        let range =
+            range.map(|(least, most)| format!("values {} to {}", short(least), short(most)));
         let missing = (figures.missing > 0).then(|| format!("{} without a value", figures.missing));
         let not_finite =
             (figures.not_finite > 0).then(|| format!("{} NaN or infinite", figures.not_finite));
-        let words: Vec<String> = [mean, missing, not_finite].into_iter().flatten().collect();
+        let words: Vec<String> = [range, mean, missing, not_finite]
+            .into_iter()
+            .flatten()
+            .collect();
         let scale = Scale {
             name: name.to_owned(),
             low,
@@ -168,12 +178,20 @@ pub fn short(value: f64) -> String {
     if value == 0.0 {
         "0".to_owned()
     } else if !(1e-3..1e5).contains(&size) {
-        format!("{value:.2e}")
+        with_minus(&format!("{value:.2e}"))
     } else {
         let digits = if size >= 100.0 { 1 } else { 3 };
         let text = format!("{value:.digits$}");
         let text = text.trim_end_matches('0').trim_end_matches('.');
-        text.replace('-', "−")
+        with_minus(text)
+    }
+}
+
+/// Writes the sign of a number as a minus sign. Exponents keep their hyphen.
+pub fn with_minus(number: &str) -> String {
+    match number.strip_prefix('-') {
+        Some(size) => format!("−{size}"),
+        None => number.to_owned(),
     }
 }
 
@@ -250,6 +268,11 @@ mod tests {
         values.push(Some(1e6));
         let scale = scale(&values).unwrap();
         assert!(scale.high < 1.0);
+        assert_eq!(scale.words, "values 0 to 1.00e6 · mean 3322.8");
         assert_eq!(short(0.000_12), "1.20e-4");
+        assert_eq!(
+            (&*short(-0.000_534), &*short(-1.105)),
+            ("−5.34e-4", "−1.105")
+        );
     }
 }

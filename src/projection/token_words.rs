@@ -3,6 +3,7 @@
 use volary_trajectory::token_record::{Readout, TokenCounts, TokenPart, TokenRecord};
 
 use super::text::count_text;
+use super::token_shades::with_minus;
 use super::token_text::TokenText;
 
 /// The line above a strip: how many tokens it has, and how many of them are trained.
@@ -90,10 +91,16 @@ pub fn token_description(
         return String::new();
     };
     let count = count_text(part.range.len());
-    let mut words = vec![
-        format!("Token {} of {count}", token + 1),
-        format!("id {id}"),
-    ];
+    // The panel and the address count from the start of the episode.
+    let name = match part.range.len() == record.strip.len() {
+        true => format!("Token {} of {count}", count_text(token + 1)),
+        false => format!(
+            "Token {} ({} of {count} here)",
+            count_text(place + 1),
+            count_text(token + 1)
+        ),
+    };
+    let mut words = vec![name, format!("id {id}")];
     if let Some(text) = text {
         words.push(format!("text {}", text.text));
         words.extend(text.is_special.then(|| "special".to_owned()));
@@ -154,11 +161,12 @@ pub fn token_facts(
 
 /// A value with at most six decimals, or with an exponent.
 pub fn digits(value: f64) -> String {
-    match value.abs() {
+    let text = match value.abs() {
         size if (1e-3..1e9).contains(&size) => ((value * 1e6).round() / 1e6).to_string(),
         size if size > 0.0 && size.is_finite() => format!("{value:.3e}"),
         _ => value.to_string(),
-    }
+    };
+    with_minus(&text)
 }
 
 #[cfg(test)]
@@ -234,21 +242,21 @@ mod tests {
         };
         assert_eq!(
             describe(&bare, 2, None),
-            "Token 3 of 3 · id 9 · not trained"
+            "Token 5 (3 of 3 here) · id 9 · not trained"
         );
         assert_eq!(describe(&bare, 3, None), "", "past the end");
         let end = TokenText::of_bytes(b"<end>", true);
         assert_eq!(
             describe(&bare, 0, Some(&end)),
-            "Token 1 of 3 · id 7 · text <end> · special · trained"
+            "Token 3 (1 of 3 here) · id 7 · text <end> · special · trained"
         );
         let both = record(&[
             ("log_probs", [-1.0, -2.0, 0.0]),
             ("rollout_log_probs", [-1.0, -0.5, 0.0]),
         ]);
         let words = describe(&both, 1, None);
-        assert!(words.contains("rollout_log_probs -0.5 · "), "{words}");
-        assert!(words.contains("trainer − sampler -1.5 · ratio 0.22313 · outside"));
+        assert!(words.contains("rollout_log_probs −0.5 · "), "{words}");
+        assert!(words.contains("trainer − sampler −1.5 · ratio 0.22313 · outside"));
         let facts = token_facts(&both, 3, Some(&end), 0.2);
         let names: Vec<&str> = facts.iter().map(|(name, _)| &**name).collect();
         assert_eq!(names[..4], ["Token", "Id", "Text", "Trained"]);
@@ -262,7 +270,7 @@ mod tests {
         for (value, text) in [
             (0.25, "0.25"),
             (1.0 / 3.0, "0.333333"),
-            (-0.000_012_3, "-1.230e-5"),
+            (-0.000_012_3, "−1.230e-5"),
             (0.0, "0"),
             (f64::NAN, "NaN"),
         ] {

@@ -76,7 +76,15 @@ impl ChartFrame {
 
     /// The area of the bands.
     pub fn band(&self, points: &[SeriesPoint]) -> String {
-        if points.len() < 2 {
+        /// Half the width of the band of a single point.
+        const HALF: f64 = 8.0;
+        if let [point] = points {
+            let (low, high) = (self.y(point.band.0), self.y(point.band.1));
+            let left = self.x(point.step) - HALF;
+            let shape = format!("M{left:.1} {high:.1}h{:.1}V{low:.1}H{left:.1}Z", HALF * 2.0);
+            return if low > high { shape } else { String::new() };
+        }
+        if points.is_empty() {
             return String::new();
         }
         let corner = |step: i64, value: f64| format!("{:.1} {:.1}", self.x(step), self.y(value));
@@ -178,6 +186,36 @@ pub fn figure_text(value: f64, is_share: bool) -> String {
     }
 }
 
+/// The number of decimals with which the figures of a column line up, each with about three digits.
+pub fn column_decimals(values: impl IntoIterator<Item = f64>) -> usize {
+    /// A tiny value does not lengthen all others.
+    const MOST: usize = 4;
+    let texts = values.into_iter().map(|value| figure_text(value, false));
+    let decimals = texts.map(|text| match text.split_once('.') {
+        Some((_, decimals)) if !text.contains('e') => decimals.len(),
+        _ => 0,
+    });
+    decimals.max().unwrap_or_default().min(MOST)
+}
+
+/// Formats a figure of a column. Sizes that these decimals do not suit are formatted on their own.
+pub fn column_text(value: f64, decimals: usize) -> String {
+    let least = 0.5 * 0.1_f64.powi(i32::try_from(decimals).unwrap_or_default());
+    match value.abs() {
+        0.0 => format!("{:.decimals$}", 0.0),
+        size if size >= least && size < 999.5 => format!("{value:.decimals$}"),
+        _ => figure_text(value, false),
+    }
+}
+
+/// Formats a figure of a sample, such as a number of tokens. `is_count` means that it is a whole number.
+pub fn sample_figure_text(value: f64, is_share: bool, is_count: bool) -> String {
+    match is_count && value.fract() == 0.0 && (0.0..1e9).contains(&value) {
+        true => large_count_text(value as u64),
+        false => figure_text(value, is_share),
+    }
+}
+
 /// Formats a mean with its deviation.
 pub fn spread_text(mean: Option<f64>, deviation: Option<f64>, is_share: bool) -> String {
     match (mean, deviation) {
@@ -213,6 +251,7 @@ mod tests {
         assert_eq!(frame.values, (0.0, 1.0));
         assert_eq!(frame.line(&points), "M0.0 1000.0L500.0 0.0L1000.0 500.0");
         assert_eq!(frame.band(&points[..1]), "");
+        assert_eq!(frame.band(&points[2..]), "M992.0 0.0h16.0V1000.0H992.0Z");
         assert_eq!(
             frame.band(&points[1..]),
             "M500.0 0.0L1000.0 0.0L1000.0 1000.0L500.0 0.0Z"
@@ -244,6 +283,20 @@ mod tests {
     }
 
     #[test]
+    fn figures_of_a_column_line_up() {
+        let texts = |values: &[f64]| {
+            let decimals = column_decimals(values.iter().copied());
+            let texts = values.iter().map(|value| column_text(*value, decimals));
+            texts.collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&[0.5, 0.302, -1.05]), ["0.500", "0.302", "-1.050"]);
+        assert_eq!(texts(&[1.0, 0.0]), ["1.0", "0.0"]);
+        assert_eq!(texts(&[87.0, 106.25]), ["87.0", "106.2"]);
+        assert_eq!(texts(&[0.5, 1e-7, 12345.0]), ["0.5", "1.0e-7", "12,345"]);
+        assert_eq!(texts(&[f64::NAN]), ["nan"]);
+    }
+
+    #[test]
     fn figures_have_about_three_digits() {
         for (value, is_share, text) in [
             (0.0, false, "0.0"),
@@ -262,6 +315,8 @@ mod tests {
             assert_eq!(figure_text(value, is_share), text);
         }
         assert_eq!(spread_text(Some(0.5), Some(0.25), false), "0.5 ± 0.25");
+        assert_eq!(sample_figure_text(87.0, false, true), "87");
+        assert_eq!(sample_figure_text(87.0, false, false), "87.0");
         assert_eq!(spread_text(None, None, false), "–");
     }
 }

@@ -17,6 +17,9 @@ use crate::route::{ClassPlace, IN_PLAYGROUND, PlaygroundPlace, ReviewPlace, Rout
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 34.0;
 
+/// The names of the left and the right side, for screen readers.
+type Sides = [&'static str; 2];
+
 /// The page of a comparison.
 #[component]
 pub(super) fn ComparePage(comparison: EpisodeComparison) -> impl IntoView {
@@ -28,7 +31,7 @@ pub(super) fn ComparePage(comparison: EpisodeComparison) -> impl IntoView {
                     {aligned(comparison)}
                 </section>
                 <section class="pane compare-detail" aria-label="Differences">
-                    {move || detail(comparison)}
+                    {move || detail(comparison, ["left", "right"])}
                 </section>
             </div>
         </div>
@@ -240,15 +243,15 @@ fn verdict(comparison: EpisodeComparison) -> String {
 }
 
 /// The first difference and its details, for a page that shows no more of the comparison.
-pub(super) fn first_difference(comparison: EpisodeComparison) -> AnyView {
+pub(super) fn first_difference(comparison: EpisodeComparison, sides: Sides) -> AnyView {
     view! {
         <p role="status">{move || verdict(comparison)}</p>
-        {move || detail(comparison)}
+        {move || detail(comparison, sides)}
     }
     .into_any()
 }
 
-fn detail(comparison: EpisodeComparison) -> Option<Vec<AnyView>> {
+fn detail(comparison: EpisodeComparison, sides: Sides) -> Option<Vec<AnyView>> {
     let selected = comparison.selected.get();
     let row = comparison.alignment.with(|alignment| {
         let rows = &alignment.as_ref()?.rows;
@@ -261,10 +264,10 @@ fn detail(comparison: EpisodeComparison) -> Option<Vec<AnyView>> {
         let (left, right) = pair.as_ref()?;
         Some(sections(left, right, row.as_ref()))
     });
-    Some(found?.iter().map(section).collect())
+    Some(found?.iter().map(|found| section(found, sides)).collect())
 }
 
-fn section(section: &Section) -> AnyView {
+fn section(section: &Section, [left, right]: Sides) -> AnyView {
     let lines = section.lines.iter().map(|line| match line {
         ComparedLine::Same(text) => view! { <div class="diff-line">{inert(text)}</div> }.into_any(),
         ComparedLine::Skipped(count) => {
@@ -274,12 +277,12 @@ fn section(section: &Section) -> AnyView {
         ComparedLine::Left(marked) => {
             let mark = inert(&marked.mark);
             let mark = view! { <del>{mark}</del> }.into_any();
-            marked_line("diff-line left", "left: ", marked, mark)
+            marked_line("diff-line left", left, marked, mark)
         }
         ComparedLine::Right(marked) => {
             let mark = inert(&marked.mark);
             let mark = view! { <ins>{mark}</ins> }.into_any();
-            marked_line("diff-line right", "right: ", marked, mark)
+            marked_line("diff-line right", right, marked, mark)
         }
     });
     let body = match section.lines.is_empty() {
@@ -308,7 +311,7 @@ fn section(section: &Section) -> AnyView {
 fn marked_line(class: &'static str, side: &'static str, marked: &Marked, mark: AnyView) -> AnyView {
     view! {
         <div class=class>
-            <span class="visually-hidden">{side}</span>
+            <span class="visually-hidden">{side} ": "</span>
             {inert(&marked.before)}
             {(!marked.mark.is_empty()).then_some(mark)}
             {inert(&marked.after)}

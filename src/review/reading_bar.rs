@@ -49,7 +49,7 @@ pub(super) fn ReadingBar(
             {children()}
             <button
                 type="button"
-                class="quiet small switch formatted"
+                class="quiet small switch setting formatted"
                 aria-pressed=move || formatted.get().to_string()
                 title="Render Markdown or show plain text"
                 on:click=move |_| formatted.update(|formatted| *formatted = !*formatted)

@@ -60,7 +60,7 @@ test("each message has its tokens, trained ones in another form, and a tokenizer
     await bar(page).getByText("Tokenizer: tokenizer.json.").waitFor();
     await turn.getByRole("gridcell", { name: "O", exact: true }).first().waitFor();
     await first.hover();
-    await described(page, "Tokens of step 1, message 1").getByText(`Token 1 of ${said} · id 79 · text O · trained · rollout_log_probs -0.25`).waitFor();
+    await described(page, "Tokens of step 1, message 1").getByText(`(1 of ${said} here) · id 79 · text O · trained · rollout_log_probs −0.25`).waitFor();
 
     await turn.focus();
     await page.keyboard.press("End");
@@ -163,7 +163,7 @@ test("checks, jumps, charts and the trained text lead to tokens", () =>
     const other = await page.context().newPage();
     await other.goto(page.url());
     await other.getByRole("button", { name: "Pin scale", pressed: true }).waitFor();
-    await described(other, "Tokens of step 2, message 2").getByText(/^Token (\d+) of \1 /).waitFor();
+    await described(other, "Tokens of step 2, message 2").getByText(/^Token [\d,]+ \(([\d,]+) of \1 here\)/).waitFor();
     await other.close();
     await page.keyboard.press("]");
     await page.getByRole("heading", { name: "Sample 8" }).waitFor();

@@ -202,7 +202,7 @@ fn PinButton(tokens: Tokens) -> impl IntoView {
     view! {
         <button
             type="button"
-            class="quiet small switch"
+            class="quiet small switch setting"
             aria-pressed=move || is_pinned().to_string()
             title="Use this scale for other episodes, too"
             on:click=toggle

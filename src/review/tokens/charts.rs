@@ -81,7 +81,7 @@ fn bars(tokens: Tokens, histogram: Arc<Histogram>, scale: &Scale) -> AnyView {
     let count = histogram.bins.len();
     let name = format!("Trained tokens by {}", scale.name);
     let words = format!(
-        "{} to {} · {}",
+        "Scale {} to {} · {}",
         short(scale.low),
         short(scale.high),
         scale.words
@@ -192,7 +192,7 @@ fn drawn(record: &TokenRecord) -> Vec<Drawn> {
         Some(Drawn {
             path: curve(&stream, &scale),
             words: format!(
-                "{} to {} · {}",
+                "Scale {} to {} · {}",
                 short(scale.low),
                 short(scale.high),
                 scale.words

@@ -9,6 +9,7 @@ use super::charts::{Curves, HistogramView};
 use super::checks::Checks;
 use super::trained::TrainedText;
 use super::vocabulary::shown;
+use crate::browser;
 use crate::components::text::inert;
 use crate::projection::text::count_text;
 use crate::projection::token_words::token_facts;
@@ -46,6 +47,8 @@ pub(super) fn NumberField(
         {
             value.set(given);
         }
+        // What is not a positive number is not used, and should not look so.
+        browser::element::set_value(&event, &value.get_untracked().to_string());
     };
     view! {
         <span class="token-number">

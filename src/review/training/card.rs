@@ -183,12 +183,15 @@ impl Plot {
             }
         });
         let (first_step, last_step) = frame.steps;
+        let (top, bottom) = (figure_text(high, is_share), figure_text(low, is_share));
+        // Two labels with the same text say nothing.
+        let bottom = (bottom != top).then_some(bottom);
         let id = format!("{CURVE}{}", pressed.series.name());
         view! {
             <div class="run-frame">
                 <div class="plot-y" aria-hidden="true">
-                    <span>{figure_text(high, is_share)}</span>
-                    <span>{figure_text(low, is_share)}</span>
+                    <span>{top}</span>
+                    <span>{bottom}</span>
                 </div>
                 <div
                     class="run-plot plot"
@@ -229,7 +232,7 @@ impl Plot {
                 <span></span>
                 <div class="plot-x" aria-hidden="true">
                     <span>{format!("step {first_step}")}</span>
-                    <span>{last_step.to_string()}</span>
+                    {(last_step != first_step).then(|| view! { <span>{last_step.to_string()}</span> })}
                 </div>
             </div>
         }

@@ -9,7 +9,7 @@ use volary_trajectory::training::{Histogram, Measure, StepSummary};
 use super::ShownRun;
 use crate::components::text::inert;
 use crate::projection::text::{count_text, plural};
-use crate::projection::training::{SIDE, bars, figure_text, outline, place_in, spread_text};
+use crate::projection::training::{SIDE, bars, outline, place_in, sample_figure_text, spread_text};
 
 /// The number of intervals of a histogram.
 const BINS: usize = 20;
@@ -41,6 +41,7 @@ pub(super) fn card(
         .mean
         .map(|mean| format!("M{:.1} 0V{SIDE}", place_in(range, mean)));
     let is_share = measure.is_share();
+    let text = |value| sample_figure_text(value, is_share, measure.is_count());
     let name = match measure {
         Measure::Reward => shown.reward_title(),
         measure => measure.name().to_owned(),
@@ -63,10 +64,26 @@ pub(super) fn card(
     let about = format!(
         "{name}: {} from {} to {}, mean {}",
         plural(spread.count, "value"),
-        figure_text(spread.range()?.0, is_share),
-        figure_text(spread.range()?.1, is_share),
+        text(spread.range()?.0),
+        text(spread.range()?.1),
         spread_text(spread.mean, spread.deviation, is_share)
     );
+    let highest = highest(&histogram);
+    let width = SIDE / histogram.counts.len() as f64;
+    // The names of the bars, for the pointer.
+    let bins = histogram.counts.iter().enumerate().map(|(bin, count)| {
+        let (low, high) = histogram.interval(bin);
+        let interval = match low < high {
+            true => format!("{} to {}", text(low), text(high)),
+            false => text(low),
+        };
+        view! {
+            <rect class="run-bin" x=bin as f64 * width width=width height=SIDE>
+                <title>{format!("{interval}: {}", plural(*count, "sample"))}</title>
+            </rect>
+        }
+    });
+    let bins = bins.collect_view();
     Some(
         view! {
             <section class="run-card" title=measure.about()>
@@ -83,14 +100,16 @@ pub(super) fn card(
                         preserveAspectRatio="none"
                         aria-hidden="true"
                     >
-                        <path class="run-bars" d=bars(&histogram, highest(&histogram))></path>
+                        <path class="run-bars" d=bars(&histogram, highest)></path>
                         {outline.map(|outline| view! { <path class="run-outline" d=outline></path> })}
                         <path class="run-mean" d=mean></path>
+                        {bins}
                     </svg>
                 </div>
                 <div class="plot-x" aria-hidden="true">
-                    <span>{figure_text(range.0, is_share)}</span>
-                    <span>{figure_text(range.1, is_share)}</span>
+                    <span>{text(range.0)}</span>
+                    <span>{format!("highest bar: {}", plural(highest, "sample"))}</span>
+                    <span>{text(range.1)}</span>
                 </div>
             </section>
         }

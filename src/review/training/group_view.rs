@@ -13,7 +13,7 @@ use super::{ShownRun, Training};
 use crate::components::text::inert;
 use crate::library::client::requests;
 use crate::projection::text::plural;
-use crate::projection::training::{figure_text, spread_text};
+use crate::projection::training::{column_decimals, column_text, sample_figure_text};
 use crate::review::compare_page;
 use crate::review::groups::bar;
 
@@ -28,8 +28,11 @@ pub(super) fn view(
     let columns = columns
         .into_iter()
         .filter(|measure| samples.iter().any(|sample| sample.value(measure).is_some()));
-    let columns: Vec<&Measure> = columns.collect();
-    let heads = columns.iter().map(|measure| {
+    let columns: Vec<(&Measure, usize)> = columns
+        .map(|measure| (measure, decimals(samples, measure)))
+        .collect();
+    let reward_decimals = decimals(samples, &Measure::Reward);
+    let heads = columns.iter().map(|(measure, _)| {
         view! {
             <th scope="col" dir="auto" title=measure.about()>
                 {inert(measure.name())}
@@ -46,7 +49,8 @@ pub(super) fn view(
             (_, true) if is_varied => Some("worst"),
             _ => None,
         };
-        row(training, &shown.run.samples[place], &columns, mark, range)
+        let sample = &shown.run.samples[place];
+        row(training, sample, &columns, reward_decimals, mark, range)
     });
     let rows = rows.collect_view();
     let (rule, left_out) = AdvantageRule::of(&shown.run, group);
@@ -92,21 +96,33 @@ pub(super) fn view(
     .into_any()
 }
 
+/// The number of decimals of a column.
+fn decimals(samples: &[Sample], measure: &Measure) -> usize {
+    column_decimals(samples.iter().filter_map(|sample| sample.value(measure)))
+}
+
 fn row(
     training: Training,
     sample: &Sample,
-    columns: &[&Measure],
+    columns: &[(&Measure, usize)],
+    reward_decimals: usize,
     mark: Option<&'static str>,
     range: (f64, f64),
 ) -> AnyView {
-    let cells = columns.iter().map(|measure| {
-        let text = spread_text(sample.value(measure), None, measure.is_share());
+    let cells = columns.iter().map(|(measure, decimals)| {
+        let text = match sample.value(measure) {
+            None => "–".to_owned(),
+            Some(value) if measure.is_share() || measure.is_count() => {
+                sample_figure_text(value, measure.is_share(), measure.is_count())
+            }
+            Some(value) => column_text(value, *decimals),
+        };
         view! { <td class="column-number">{text}</td> }
     });
     let advantage = advantage_text(sample.advantage());
     let reward = match sample.reward {
         None => "none".to_owned(),
-        Some(reward) => figure_text(reward, false),
+        Some(reward) => column_text(reward, reward_decimals),
     };
     let finite = sample.reward.filter(|reward| reward.is_finite());
     let ending = match (sample.ending(), sample.row.outcome.trim()) {
@@ -173,22 +189,27 @@ fn difference(training: Training, shown: &Arc<ShownRun>, group: &SampleGroup) ->
     }
     let compare = training.here().episode_hash(&ids[0], &[&ids[1]]);
     let labels = [best, worst].map(Sample::label);
-    let about = format!(
-        "Sample {} (best) next to sample {} (worst).",
-        labels[0], labels[1]
-    );
+    let keys = [
+        format!("Sample {} (best)", labels[0]),
+        format!("Sample {} (worst)", labels[1]),
+    ];
     let content = move || match (failed.get(), pair.pair.with(Option::is_some)) {
         (Some(reason), _) => view! { <p role="alert" dir="auto">{reason}</p> }.into_any(),
         (None, false) => {
             view! { <p class="faint" role="status">{"Opening both samples…"}</p> }.into_any()
         }
-        (None, true) => compare_page::first_difference(pair),
+        (None, true) => compare_page::first_difference(pair, ["best", "worst"]),
     };
     view! {
         <div class="run-line-of-facts">
             <h2 class="run-section">{"Best and worst"}</h2>
-            <p class="faint" dir="auto">
-                {inert(&about)}
+            <p class="difference-legend">
+                <span class="left" dir="auto">
+                    {inert(&keys[0])}
+                </span>
+                <span class="right" dir="auto">
+                    {inert(&keys[1])}
+                </span>
             </p>
             <a class="button small" href=compare>
                 {"Compare all steps"}

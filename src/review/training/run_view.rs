@@ -14,7 +14,7 @@ use crate::browser::element;
 use crate::components::text::inert;
 use crate::projection::summary::reward_text;
 use crate::projection::text::count_text;
-use crate::projection::training::{figure_text, spread_text};
+use crate::projection::training::{column_decimals, column_text, figure_text, spread_text};
 use crate::review::groups::bar;
 use crate::route::TrainingPlace;
 
@@ -75,9 +75,12 @@ fn what_changed(shown: &ShownRun) -> Option<AnyView> {
     let told = |change: &Change| {
         let is_share = change.measure.is_share();
         let text = |value| figure_text(value, is_share);
+        let (first, last) = (text(change.first), text(change.last));
+        // A change that the figures do not show has no direction.
         let mark = match change.last > change.first {
-            true => "↑",
-            false => "↓",
+            _ if first == last => "",
+            true => " ↑",
+            false => " ↓",
         };
         let name = match &change.measure {
             Measure::Reward => shown.reward_name().to_owned(),
@@ -87,8 +90,8 @@ fn what_changed(shown: &ShownRun) -> Option<AnyView> {
             <li>
                 <span dir="auto">{inert(&name)}</span>
                 " "
-                <strong>{format!("{} → {}", text(change.first), text(change.last))}</strong>
-                <span aria-hidden="true">{format!(" {mark}")}</span>
+                <strong>{format!("{first} → {last}")}</strong>
+                <span aria-hidden="true">{mark}</span>
             </li>
         }
     };
@@ -113,8 +116,13 @@ fn steps(training: Training, shown: &Arc<ShownRun>) -> AnyView {
     let here = training.here();
     let range = run.range(&Measure::Reward).unwrap_or_default();
     let range = (range.0.min(0.0), range.1.max(0.0));
-    let columns: Vec<&Measure> = run.measures.iter().skip(1).collect();
-    let heads = columns.iter().map(|measure| {
+    let columns = run.measures.iter().skip(1).map(|measure| {
+        let steps = 0..run.steps.len().min(MOST_LISTED);
+        let means = steps.filter_map(|at| run.spread(at, measure)?.mean);
+        (measure, column_decimals(means))
+    });
+    let columns: Vec<(&Measure, usize)> = columns.collect();
+    let heads = columns.iter().map(|(measure, _)| {
         view! {
             <th scope="col" dir="auto">
                 {inert(measure.name())}
@@ -135,9 +143,12 @@ fn steps(training: Training, shown: &Arc<ShownRun>) -> AnyView {
                 .spread(at, &Measure::Reward)
                 .copied()
                 .unwrap_or_default();
-            let cells = columns.iter().map(|measure| {
+            let cells = columns.iter().map(|(measure, decimals)| {
                 let spread = run.spread(at, measure).copied().unwrap_or_default();
-                let text = spread_text(spread.mean, None, measure.is_share());
+                let text = match spread.mean {
+                    Some(mean) if !measure.is_share() => column_text(mean, *decimals),
+                    mean => spread_text(mean, None, measure.is_share()),
+                };
                 view! { <td class="column-number">{text}</td> }
             });
             let count = |count: usize| match count {
@@ -166,7 +177,7 @@ fn steps(training: Training, shown: &Arc<ShownRun>) -> AnyView {
     view! {
         <h2 class="run-section">{"Steps"}</h2>
         <div class="group-table">
-            <table aria-label="Steps">
+            <table aria-label="Steps" class="step-table">
                 <thead>
                     <tr>
                         <th scope="col">{"Step"}</th>

@@ -30,14 +30,16 @@ pub(super) fn view(
         .steps
         .first()
         .filter(|first| first.step != step.step);
-    let legend = first.map(|first| {
-        view! {
-            <p class="run-legend">
-                <span class="run-key">{format!("Step {}", step.step)}</span>
-                <span class="run-key first">{format!("Step {}, as an outline", first.step)}</span>
-            </p>
-        }
+    let first = first.map(|first| {
+        view! { <span class="run-key first">{format!("Step {}, as an outline", first.step)}</span> }
     });
+    let legend = view! {
+        <p class="run-legend">
+            <span class="run-key">{format!("Step {}", step.step)}</span>
+            <span class="run-key mean">{"Mean"}</span>
+            {first}
+        </p>
+    };
     view! {
         <div class="run-line-of-facts">
             <p class="run-facts">{step_facts(step)}</p>

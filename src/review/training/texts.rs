@@ -32,6 +32,7 @@ pub(super) fn run_facts(run: &TrainingRun) -> String {
     parts.extend(group_part(
         sum(StepSummary::group_count),
         sum(StepSummary::uniform_groups),
+        sum(groups_of_one),
     ));
     parts.extend(counted([
         (sum(|step| step.truncated), "truncated"),
@@ -49,7 +50,11 @@ pub(super) fn run_facts(run: &TrainingRun) -> String {
 pub(super) fn step_facts(step: &StepSummary) -> String {
     let reward = step.spreads.first().copied().unwrap_or_default();
     let mut parts = vec![plural(step.samples.len(), "sample")];
-    parts.extend(group_part(step.group_count(), step.uniform_groups()));
+    parts.extend(group_part(
+        step.group_count(),
+        step.uniform_groups(),
+        groups_of_one(step),
+    ));
     parts.extend(counted([
         (step.truncated, "truncated"),
         (step.aborted, "aborted or failed"),
@@ -60,11 +65,26 @@ pub(super) fn step_facts(step: &StepSummary) -> String {
     parts.join(" · ")
 }
 
-fn group_part(groups: usize, uniform: usize) -> Option<String> {
-    (groups > 0).then(|| {
-        let uniform = count_text(uniform);
-        format!("{}, {uniform} without variance", plural(groups, "group"))
-    })
+/// The number of groups with one sample, in which nothing can be compared.
+fn groups_of_one(step: &StepSummary) -> usize {
+    let groups = step.groups.iter();
+    groups
+        .filter(|group| group.key.is_some() && group.samples.len() == 1)
+        .count()
+}
+
+fn group_part(groups: usize, uniform: usize, of_one: usize) -> Option<String> {
+    let all = plural(groups, "group");
+    let uniform = count_text(uniform);
+    match (groups, of_one) {
+        (0, _) => None,
+        (_, 0) => Some(format!("{all}, {uniform} without variance")),
+        _ if of_one == groups => Some(format!("{all} of one")),
+        _ => Some(format!(
+            "{all}, {uniform} without variance, {} of one",
+            count_text(of_one)
+        )),
+    }
 }
 
 /// What occurs, with its count.
@@ -318,9 +338,10 @@ mod tests {
         let run = run(rows);
         assert_eq!(
             run_facts(&run),
-            "2 steps · 5 samples · 3 groups, 1 without variance · 1 truncated · 1 aborted or failed \
+            "2 steps · 5 samples · 3 groups, 1 without variance, 1 of one · 1 truncated · 1 aborted or failed \
              · 1 without a reward · 2 with a NaN or infinite reward"
         );
+        assert!(step_facts(&run.steps[1]).starts_with("1 sample · 1 group of one · "));
         assert_eq!(
             step_facts(&run.steps[0]),
             "4 samples · 2 groups, 1 without variance · 1 truncated · 1 aborted or failed · 1 without \

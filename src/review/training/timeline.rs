@@ -42,7 +42,7 @@ pub(super) fn times(
         view! {
             <div class="run-line-of-facts time-head">
                 <h2 class="run-section">{"Time"}</h2>
-                {legend(&times)}
+                {legend(&times, look.only)}
                 {look.kinds(&times)}
                 {order_choice(look.order)}
                 {look.endings(&times)}
@@ -178,21 +178,23 @@ impl LanesLook {
         });
         let hint = "Point at a time to see what runs then. Drag to show a part of the time, or use +, − and 0.";
         view! {
-            <div
-                class="time-axis"
-                role="slider"
-                tabindex="0"
-                aria-label="Time"
-                aria-valuemin="0"
-                aria-valuemax=format!("{seconds:.3}")
-                aria-valuenow=move || format!("{:.3}", cursor.get().unwrap_or_default())
-                aria-valuetext=move || words.get().unwrap_or_else(|| "No time is selected".to_owned())
-                on:keydown=move |event| self.press(&event)
-                on:mousemove=move |event| self.point(&event, TimeEvent::Pointed)
-                on:mousedown=move |event| self.point(&event, TimeEvent::Pressed)
-                on:mouseup=move |event| self.point(&event, TimeEvent::Released)
-            >
-                {labels.into_iter().collect_view()}
+            <div class="time-axis-room">
+                <div
+                    class="time-axis"
+                    role="slider"
+                    tabindex="0"
+                    aria-label="Time"
+                    aria-valuemin="0"
+                    aria-valuemax=format!("{seconds:.3}")
+                    aria-valuenow=move || format!("{:.3}", cursor.get().unwrap_or_default())
+                    aria-valuetext=move || words.get().unwrap_or_else(|| "No time is selected".to_owned())
+                    on:keydown=move |event| self.press(&event)
+                    on:mousemove=move |event| self.point(&event, TimeEvent::Pointed)
+                    on:mousedown=move |event| self.point(&event, TimeEvent::Pressed)
+                    on:mouseup=move |event| self.point(&event, TimeEvent::Released)
+                >
+                    {labels.into_iter().collect_view()}
+                </div>
             </div>
             <p class="time-words" aria-hidden="true">
                 {move || words.get().unwrap_or_else(|| hint.to_owned())}
@@ -202,12 +204,15 @@ impl LanesLook {
     }
 }
 
-fn legend(times: &StepTimes) -> AnyView {
+fn legend(times: &StepTimes, only: RwSignal<Option<SpanKind>>) -> AnyView {
+    let is_plain = times.kinds.is_empty();
     let kinds = times.kinds.iter().map(|(kind, _)| *kind);
     let kinds = kinds.chain(std::iter::once(SpanKind::Whole)).map(|kind| {
-        let name = match (kind, times.kinds.is_empty()) {
-            (SpanKind::Whole, true) => "a sample",
-            (SpanKind::Whole, false) => "no span",
+        let name = move || match (kind, only.get()) {
+            (SpanKind::Whole, _) if is_plain => "a sample",
+            (SpanKind::Whole, None) => "no span",
+            // Spans of the kinds that are not drawn look like none.
+            (SpanKind::Whole, Some(_)) => "other time",
             (kind, _) => kind.name(),
         };
         view! {

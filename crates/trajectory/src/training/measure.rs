@@ -65,6 +65,11 @@ impl Measure {
         }
     }
 
+    /// Whether its values are whole numbers.
+    pub fn is_count(&self) -> bool {
+        matches!(self, Measure::Length | Measure::Turns)
+    }
+
     /// Whether it is a share of 1.
     pub fn is_share(&self) -> bool {
         *self == Measure::TrainedShare
