@@ -65,13 +65,19 @@ impl Scale {
         let figures = stream.figures(is_counted);
         let mean = figures.mean.map(|mean| format!("mean {}", short(mean)));
         // The outermost values, and so the mean, may be outside of the scale.
-        let is_cut = figures.range.is_some_and(|(least, most)| least < low || most > high);
+        let is_cut = figures
+            .range
+            .is_some_and(|(least, most)| least < low || most > high);
         let range = figures.range.filter(|_| is_cut);
-        let range = range.map(|(least, most)| format!("values {} to {}", short(least), short(most)));
+        let range =
+            range.map(|(least, most)| format!("values {} to {}", short(least), short(most)));
         let missing = (figures.missing > 0).then(|| format!("{} without a value", figures.missing));
         let not_finite =
             (figures.not_finite > 0).then(|| format!("{} NaN or infinite", figures.not_finite));
-        let words: Vec<String> = [range, mean, missing, not_finite].into_iter().flatten().collect();
+        let words: Vec<String> = [range, mean, missing, not_finite]
+            .into_iter()
+            .flatten()
+            .collect();
         let scale = Scale {
             name: name.to_owned(),
             low,
@@ -238,6 +244,9 @@ mod tests {
         assert!(scale.high < 1.0);
         assert_eq!(scale.words, "values 0 to 1.00e6 · mean 3322.8");
         assert_eq!(short(0.000_12), "1.20e-4");
-        assert_eq!((&*short(-0.000_534), &*short(-1.105)), ("−5.34e-4", "−1.105"));
+        assert_eq!(
+            (&*short(-0.000_534), &*short(-1.105)),
+            ("−5.34e-4", "−1.105")
+        );
     }
 }

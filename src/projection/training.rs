@@ -249,10 +249,7 @@ mod tests {
         assert_eq!(frame.values, (0.0, 1.0));
         assert_eq!(frame.line(&points), "M0.0 1000.0L500.0 0.0L1000.0 500.0");
         assert_eq!(frame.band(&points[..1]), "");
-        assert_eq!(
-            frame.band(&points[2..]),
-            "M992.0 0.0h16.0V1000.0H992.0Z"
-        );
+        assert_eq!(frame.band(&points[2..]), "M992.0 0.0h16.0V1000.0H992.0Z");
         assert_eq!(
             frame.band(&points[1..]),
             "M500.0 0.0L1000.0 0.0L1000.0 1000.0L500.0 0.0Z"

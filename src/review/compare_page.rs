@@ -264,12 +264,7 @@ fn detail(comparison: EpisodeComparison, sides: Sides) -> Option<Vec<AnyView>> {
         let (left, right) = pair.as_ref()?;
         Some(sections(left, right, row.as_ref()))
     });
-    Some(
-        found?
-            .iter()
-            .map(|found| section(found, sides))
-            .collect(),
-    )
+    Some(found?.iter().map(|found| section(found, sides)).collect())
 }
 
 fn section(section: &Section, [left, right]: Sides) -> AnyView {

@@ -9,9 +9,7 @@ use volary_trajectory::training::{Histogram, Measure, StepSummary};
 use super::ShownRun;
 use crate::components::text::inert;
 use crate::projection::text::{count_text, plural};
-use crate::projection::training::{
-    SIDE, bars, outline, place_in, sample_figure_text, spread_text,
-};
+use crate::projection::training::{SIDE, bars, outline, place_in, sample_figure_text, spread_text};
 
 /// The number of intervals of a histogram.
 const BINS: usize = 20;
