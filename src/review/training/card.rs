@@ -37,6 +37,7 @@ pub(super) fn card(
     };
     let title = match &series {
         Series::Measure(Measure::Reward) => shown.reward_title(),
+        Series::Measure(measure) => measure.title(),
         other => other.name().to_owned(),
     };
     let name = format!("{title} over steps: arrow keys lead through the steps, Enter opens one");

@@ -44,7 +44,7 @@ pub(super) fn card(
     let text = |value| sample_figure_text(value, is_share, measure.is_count());
     let name = match measure {
         Measure::Reward => shown.reward_title(),
-        measure => measure.name().to_owned(),
+        measure => measure.title(),
     };
     let samples = run.samples_of(&step.samples).iter();
     let with_reward = (*measure != Measure::Reward).then(|| {

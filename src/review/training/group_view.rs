@@ -35,7 +35,7 @@ pub(super) fn view(
     let heads = columns.iter().map(|(measure, _)| {
         view! {
             <th scope="col" dir="auto" title=measure.about()>
-                {inert(measure.name())}
+                {inert(&measure.title())}
             </th>
         }
     });

@@ -84,7 +84,7 @@ fn what_changed(shown: &ShownRun) -> Option<AnyView> {
         };
         let name = match &change.measure {
             Measure::Reward => shown.reward_name().to_owned(),
-            measure => measure.name().to_owned(),
+            measure => measure.title(),
         };
         view! {
             <li>
@@ -125,7 +125,7 @@ fn steps(training: Training, shown: &Arc<ShownRun>) -> AnyView {
     let heads = columns.iter().map(|(measure, _)| {
         view! {
             <th scope="col" dir="auto">
-                {inert(measure.name())}
+                {inert(&measure.title())}
             </th>
         }
     });

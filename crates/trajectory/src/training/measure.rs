@@ -49,6 +49,17 @@ impl Measure {
         }
     }
 
+    /// The name, which says where the measure is from if another one has the same name.
+    pub fn title(&self) -> String {
+        let has_name = |fixed: &Measure| fixed.name().eq_ignore_ascii_case(self.name());
+        match self {
+            Measure::Part(name) if Measure::FIXED.iter().any(has_name) => {
+                format!("{name} (score of the file)")
+            }
+            _ => self.name().to_owned(),
+        }
+    }
+
     /// What it is, in one sentence.
     pub fn about(&self) -> &'static str {
         match self {
@@ -73,5 +84,18 @@ impl Measure {
     /// Whether it is a share of 1.
     pub fn is_share(&self) -> bool {
         *self == Measure::TrainedShare
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_with_the_name_of_a_measure_say_where_they_are_from() {
+        let title = |name: &str| Measure::Part(name.into()).title();
+        assert_eq!(title("turns"), "turns (score of the file)");
+        assert_eq!(title("format"), "format");
+        assert_eq!(Measure::Turns.title(), "Turns");
     }
 }
