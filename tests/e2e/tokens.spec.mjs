@@ -223,7 +223,8 @@ test("an episode of 32,000 tokens scrolls, and few of them are on the page", () 
     await page.keyboard.press("End");
     const count = encode(turns[0].user).length + 1 + "user\n".length + 2;
     const at = described(page, "Tokens of step 1, message 2");
-    await at.getByText(`Token ${count} of ${count.toLocaleString("en")}`).waitFor();
+    const shown = count.toLocaleString("en");
+    await at.getByText(`(${shown} of ${shown} here)`).waitFor();
     const drawn = await page.getByRole("gridcell").count();
     assert.ok(drawn > 0 && drawn < 6_000, `${drawn} tokens are on the page`);
 
@@ -231,7 +232,7 @@ test("an episode of 32,000 tokens scrolls, and few of them are on the page", () 
     const cell = long.locator(`[data-token="${count - 1}"]`);
     await cell.hover();
     const pointed = await at.innerText();
-    assert.match(pointed, /^Token \d+ of/);
+    assert.match(pointed, /^Token [\d,]+ \(/);
     // A wheel event that arrives while the page lays out its rows may be ignored, so a person turns the wheel again.
     await expect(async () => {
       await page.mouse.wheel(0, -2_000);
@@ -258,6 +259,28 @@ test("tokens that fit no tokenizer, no mask and no length are reported, and the 
     await open(page, "short.json", { ...rollout(TURNS), index: 8, tokens: [1, 2] }, /Sample 8/);
     await page.getByRole("note").filter({ hasText: "The recorded tokens can't be shown" }).waitFor();
     await page.getByText("It is on its way.").first().waitFor();
+  }));
+
+test("a dropped tokenizer is used, and one of another model is named as such", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    await open(page, "samples.json", rollout(TURNS));
+    const drop = async (name, content) => {
+      const given = [name, JSON.stringify(content)];
+      const dataTransfer = await page.evaluateHandle(([name, text]) => {
+        const transfer = new DataTransfer();
+        transfer.items.add(new File([text], name));
+        return transfer;
+      }, given);
+      await page.dispatchEvent("body", "drop", { dataTransfer });
+    };
+    await drop("other-tokenizer.json", byteTokenizer(1));
+    await bar(page).getByText("Tokenizer: other-tokenizer.json. It seems to be another model's").waitFor();
+    await accessible(page);
+    await drop("tokenizer.json", byteTokenizer());
+    await expect(bar(page).getByRole("status")).toHaveText("Tokenizer: tokenizer.json.");
+    // What is none after all is reported.
+    await drop("no-tokenizer.json", { model: 1 });
+    await page.getByText("no-tokenizer.json").first().waitFor();
   }));
 
 test("strips fit a phone and are accessible in the dark", () =>

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { test } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 
 import { accessible, visit } from "./support/browser.mjs";
 import { encode } from "./support/tokens.mjs";
@@ -163,7 +163,7 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       const group = page.url();
 
       const best = table(page, "Samples").getByRole("row", { name: /best/ });
-      assert.match(await best.innerText(), /0\.7\s.*completed/s);
+      assert.match(await best.innerText(), /0\.70*\s.*completed/s);
       await act(() => best.getByRole("link").click());
       await library.transcript.getByText(GAMED).first().waitFor();
       const tokens = page.getByRole("grid", { name: "Tokens of step 1, message 1" });
@@ -180,6 +180,11 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       // The way back, and the address alone.
       await way(page).getByRole("link", { name: "Next sample" }).click();
       await way(page).getByText("2 of 4").waitFor();
+      // The keys follow the group, not the table, and the next sample has the same colours by its address.
+      await page.keyboard.press("]");
+      await way(page).getByText("3 of 4").waitFor();
+      await page.waitForFunction(() => location.hash.includes("stream=advantages") && location.hash.includes("group=21"));
+      assert.equal(await page.getByRole("group", { name: "Trajectories of the table" }).count(), 0);
       await way(page).getByRole("link", { name: "Group 21" }).click();
       assert.equal(page.url(), group);
       if (size === "narrow") return;
@@ -219,6 +224,12 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       await choice("Compare with").selectOption("calm");
       await page.locator(".run-other").first().waitFor();
       await choice("Reward").selectOption("correct");
+      await changes.getByText(/^correct .* ↓/).waitFor();
+      // The choice is kept for the next way to the run.
+      await page.getByRole("link", { name: "Trajectories", exact: true }).first().click();
+      await page.getByRole("link", { name: "Training run", exact: true }).click();
+      await choice("Run").selectOption("desk");
+      await expect(choice("Reward")).toHaveValue("correct");
       await changes.getByText(/^correct .* ↓/).waitFor();
       await page.getByText("Tasks over steps").click();
       await table(page, "Tasks over steps").waitFor();

@@ -106,6 +106,32 @@ test("a folder is shown where it is, and while it grows", async () => {
   }
 });
 
+test("tables and batches of trainers are shown, and no checkpoints", async () => {
+  const table = readFileSync(new URL("../../crates/parquet/tests/fixtures/trl.parquet", import.meta.url));
+  const path = folder([
+    ["run/completions/completions_00005.parquet", table],
+    ["run/model.bin", Buffer.from("weights")],
+    ["run/rollouts/step_1/rank_0.bin", Buffer.from("no batches")],
+  ]);
+  const shown = await view(join(path, "run"));
+  const { origin } = new URL(shown.url);
+  try {
+    await visit({ axe: false, allowedErrors: [/icon-[0-9a-f]+\.png' violates/], origins: [origin] }, async (page) => {
+      await page.waitForLoadState("networkidle");
+      await page.goto("about:blank");
+      await page.goto(shown.url);
+      const library = await new Library(page).ready();
+      await library.rows(2);
+      await library.link("Step 5, sample 1").waitFor();
+      await page.getByText("This is a file of prime-rl's batches for a rank of the trainer, but").first().waitFor();
+      await expect(page.getByText("model.bin")).toHaveCount(0);
+    });
+  } finally {
+    shown.stop();
+    rmSync(path, { recursive: true });
+  }
+});
+
 test("a training run is followed while it is written, and the reader's place stays", async () => {
   const step = (step) => {
     const sample = (place) => ({ input: `user\nCount to ${place % 2}.\nassistant\n`, output: `${step} and ${place}`, gts: null, score: (step + place) % 2, step });

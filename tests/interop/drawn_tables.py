@@ -157,9 +157,9 @@ def as_read(value, kind):
         except UnicodeDecodeError:
             return base64.b64encode(value).decode()
     if isinstance(value, datetime.datetime):
-        # Without a zone it is read as one of UTC.
         unit = "milliseconds" if kind.unit in ["s", "ms"] else "microseconds"
-        return f"{value.replace(tzinfo=None).isoformat(' ', unit)} +00:00"
+        zone = " +00:00" if kind.tz else ""
+        return f"{value.replace(tzinfo=None).isoformat(' ', unit)}{zone}"
     if isinstance(value, datetime.time):
         return value.isoformat("milliseconds" if kind == pa.time32("ms") else "microseconds")
     if isinstance(value, decimal.Decimal | datetime.date | uuid.UUID):

@@ -9,8 +9,8 @@ function letters() {
   return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(printable(byte) ? byte : next++));
 }
 
-/** A `tokenizer.json` whose ids are bytes, and 256 and above for the marks. */
-export function byteTokenizer() {
+/** A `tokenizer.json` whose ids are bytes, moved by `shift`, and 256 and above for the marks. */
+export function byteTokenizer(shift = 0) {
   const byteLevel = { type: "ByteLevel", add_prefix_space: false, trim_offsets: false, use_regex: true };
   return {
     version: "1.0",
@@ -37,7 +37,7 @@ export function byteTokenizer() {
       end_of_word_suffix: "",
       fuse_unk: false,
       byte_fallback: false,
-      vocab: Object.fromEntries(letters().map((letter, byte) => [letter, byte])),
+      vocab: Object.fromEntries(letters().map((letter, byte) => [letter, (byte + shift) % 256])),
       merges: [],
     },
   };

@@ -53,7 +53,8 @@ export function folder(files) {
   const path = mkdtempSync(join(tmpdir(), "volary-"));
   for (const [name, content] of files) {
     mkdirSync(join(path, name, ".."), { recursive: true });
-    writeFileSync(join(path, name), typeof content === "string" ? content : JSON.stringify(content));
+    const isData = typeof content === "string" || Buffer.isBuffer(content);
+    writeFileSync(join(path, name), isData ? content : JSON.stringify(content));
   }
   return path;
 }
