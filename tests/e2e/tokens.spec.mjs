@@ -278,7 +278,8 @@ test("a dropped tokenizer is used, and one of another model is named as such", (
     await accessible(page);
     await drop("tokenizer.json", byteTokenizer());
     await expect(bar(page).getByRole("status")).toHaveText("Tokenizer: tokenizer.json.");
-    // What is none after all is reported.
+    // What is none after all is reported like any other file.
+    await page.getByRole("link", { name: "Trajectories" }).first().click();
     await drop("no-tokenizer.json", { model: 1 });
     await page.getByText("no-tokenizer.json").first().waitFor();
   }));
