@@ -23,6 +23,14 @@ async function view(path, ...options) {
   return { ...JSON.parse(line), stop: () => child.kill() };
 }
 
+/** Opens an address that `view` printed, once the page that is left has no requests, which would fail. */
+async function enter(page, url) {
+  await page.waitForLoadState("networkidle");
+  await page.goto("about:blank");
+  await page.goto(url);
+  return new Library(page).ready();
+}
+
 /** A line of chat messages. */
 function conversation(...words) {
   const messages = words.flatMap((word) => [
@@ -117,10 +125,7 @@ test("tables and batches of trainers are shown, and no checkpoints", async () =>
   const { origin } = new URL(shown.url);
   try {
     await visit({ axe: false, allowedErrors: [/icon-[0-9a-f]+\.png' violates/], origins: [origin] }, async (page) => {
-      await page.waitForLoadState("networkidle");
-      await page.goto("about:blank");
-      await page.goto(shown.url);
-      const library = await new Library(page).ready();
+      const library = await enter(page, shown.url);
       await library.rows(2);
       await library.link("Step 5, sample 1").waitFor();
       await page.getByText("This is a file of prime-rl's batches for a rank of the trainer, but").first().waitFor();
@@ -142,11 +147,7 @@ test("a training run is followed while it is written, and the reader's place sta
   const { origin } = new URL(shown.url);
   try {
     await visit({ axe: false, allowedErrors: [/icon-[0-9a-f]+\.png' violates/], origins: [origin] }, async (page) => {
-      // A request of the page that is left would fail.
-      await page.waitForLoadState("networkidle");
-      await page.goto("about:blank");
-      await page.goto(shown.url);
-      await new Library(page).ready();
+      await enter(page, shown.url);
       await page.getByRole("link", { name: "Training run", exact: true }).click();
       await page.getByText("2 steps · 8 samples").waitFor();
       await page.getByText("Tasks over steps").click();

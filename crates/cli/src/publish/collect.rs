@@ -42,8 +42,8 @@ impl Collected {
                 if data.is_dir() {
                     open.push((entry.path(), format!("{inside}/")));
                 } else if data.is_file() {
-                    let is_dump =
-                        || read_head(&entry.path()).is_some_and(|head| looks_like_dump(&head));
+                    let head = || read_head(fs::File::open(entry.path()).ok()?);
+                    let is_dump = || head().is_some_and(|head| looks_like_dump(&head));
                     let is_other = !looks_like_trajectory(&name) && !is_dump();
                     if is_other {
                         collected.others.push(inside.clone());
@@ -104,13 +104,12 @@ pub fn looks_like_trajectory(name: &str) -> bool {
     TRAJECTORIES.contains(&ending.to_ascii_lowercase().as_str()) || is_rank()
 }
 
-/// The number of first bytes by which a file is recognised. The signature of a tar archive is not at the start.
-pub const HEAD: usize = 512;
-
-fn read_head(path: &Path) -> Option<Vec<u8>> {
-    let mut head = Vec::with_capacity(HEAD);
-    let file = fs::File::open(path).ok()?;
-    file.take(HEAD as u64).read_to_end(&mut head).ok()?;
+/// The first bytes of a file, by which it is recognised; `None` if it cannot be read.
+pub fn read_head(file: fs::File) -> Option<Vec<u8>> {
+    /// The signature of a tar archive is not at the start.
+    const LENGTH: usize = 512;
+    let mut head = Vec::with_capacity(LENGTH);
+    file.take(LENGTH as u64).read_to_end(&mut head).ok()?;
     Some(head)
 }
 
@@ -118,8 +117,10 @@ fn read_head(path: &Path) -> Option<Vec<u8>> {
 /// that begins with their keys.
 pub fn looks_like_dump(head: &[u8]) -> bool {
     const KEYS: [&[u8]; 2] = [b"rollout_id", b"samples"];
-    let is_torch = head.starts_with(b"PK\x03\x04") || head.starts_with(b"\x80");
     let has = |key: &[u8]| head.windows(key.len()).any(|bytes| bytes == key);
+    // The first member of torch's archives is the pickle; older files are pickles.
+    let is_archive = head.starts_with(b"PK\x03\x04") && has(b"/data.pkl");
+    let is_torch = is_archive || head.starts_with(b"\x80");
     is_torch && KEYS.into_iter().any(has)
 }
 

@@ -6,13 +6,12 @@
 //! Invariant: only the names of the current file's ancestors are in memory.
 
 use std::ffi::OsStr;
-use std::io::Read;
 
 use serde::Serialize;
 
 use super::beneath::{EntryKind, Folder, Status};
 use super::roots::{DEEPEST, Roots, is_shown};
-use crate::publish::{HEAD, looks_like_dump, looks_like_trajectory};
+use crate::publish::{looks_like_dump, looks_like_trajectory, read_head};
 
 /// A larger archive without the extension of one is assumed to be a model's checkpoint, not a log.
 const LARGEST_UNNAMED: u64 = 256 << 20;
@@ -81,7 +80,7 @@ pub fn below(
             return Ok(());
         };
         let is_listed =
-            root.file.is_some() || may_hold_trajectories(within, status.bytes, || head(file));
+            root.file.is_some() || may_hold_trajectories(within, status.bytes, || read_head(file));
         return match is_listed {
             true => each(file_line(number, label, within, status)),
             false => Ok(()),
@@ -131,7 +130,7 @@ impl Walk<'_> {
                     let Ok(status) = folder.status(&name) else {
                         continue;
                     };
-                    let look = || folder.file(&name).ok().and_then(head);
+                    let look = || folder.file(&name).ok().and_then(read_head);
                     if may_hold_trajectories(shown, status.bytes, look) {
                         self.file(&format!("{within}{shown}"), status)?;
                     }
@@ -185,12 +184,6 @@ pub fn named(label: &str, within: &str) -> String {
         (label, "") => label.to_owned(),
         (label, within) => format!("{label}/{within}"),
     }
-}
-
-fn head(file: std::fs::File) -> Option<Vec<u8>> {
-    let mut head = Vec::with_capacity(HEAD);
-    file.take(HEAD as u64).read_to_end(&mut head).ok()?;
-    Some(head)
 }
 
 /// Whether a file is listed. `look` reads its head, if its name is not sufficient.
@@ -301,6 +294,7 @@ mod tests {
             ("7.pt", &dump, true),
             ("old.pt", &legacy, true),
             ("model.pt", &checkpoint, false),
+            ("arrays.npz", &b"PK\x03\x04 samples.npy".to_vec(), false),
         ] {
             let look = || Some(head.clone());
             assert_eq!(may_hold_trajectories(name, huge, look), expected, "{name}");
