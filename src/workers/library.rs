@@ -8,8 +8,8 @@
 //!   files that have grown, and `renewal` keeps the rows of those that are read again.
 //! - `reading`: files to episodes. Large files are imported by `streaming_import`: in `slices`, or if they are `packed`,
 //!   as a `dump` of rollouts or a `packed_log`, each a `large_file`. Their first episode can be opened meanwhile
-//!   (`partial_preview`). Other files are imported by `whole_file_import`. `readers`: the readers of all formats, which are
-//!   loaded when a file needs them.
+//!   (`partial_preview`). Other files are imported by `whole_file_import`. `report`: what is said about all of them.
+//!   `readers`: the readers of all formats, which are loaded when a file needs them.
 //!   `known_files` recognises files that were imported before. `naming` chooses ids, and `cancelled` holds the cancelled
 //!   readings. `annotations` joins annotations with traces in large files, and `step_dumps` training dumps with rollouts.
 //!
@@ -41,6 +41,7 @@ mod readers;
 pub mod reading;
 mod renewal;
 mod replaying;
+mod report;
 mod reread;
 mod slices;
 mod step_dumps;

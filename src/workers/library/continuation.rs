@@ -137,7 +137,8 @@ mod tests {
             Some(from) => {
                 let window = Window::on(source);
                 assert_eq!(from.fits(&window).now_or_never(), Some(true));
-                reading::read_on(service, 1, window, from, origin, &say).now_or_never()
+                let reading = reading::read_on(service, 1, window, from, origin, &say);
+                reading.now_or_never().map(|ended| ended.tell(&say))
             }
         };
         assert!(done.is_some());

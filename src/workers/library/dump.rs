@@ -152,6 +152,6 @@ async fn read_samples(
     }
     let mut dump = reader.dump;
     file.take(dump.take_entries()).await;
-    reading.notes.borrow_mut().extend(dump.notes());
+    reading.report.borrow_mut().extend(dump.notes());
     Ok(FileOutcome::Taken)
 }

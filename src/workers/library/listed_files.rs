@@ -17,12 +17,14 @@ use futures_util::{FutureExt, StreamExt, stream};
 use volary_core::json::{Json, Text};
 use volary_protocol::RequestId;
 use volary_protocol::library::{Event, FileChanges, FileList, Origin, RemoteFile};
+use volary_trajectory::import::{Note, NoteLevel};
 
 use super::continuation::{COMPARED, Continuation};
 use super::dump_pairs::{DumpPairs, other_dump_of};
 use super::file_list::{Groups, Lines, ListedFile};
 use super::opened_file::OpenedFile;
 use super::renewal::Renewal;
+use super::report::Report;
 use super::step_dumps::is_dump;
 use super::{LibraryService, Output, Send, file_heads, readers, reading as readings};
 use crate::browser::files::ranged_file::{HEAD, RangedFile};
@@ -34,8 +36,6 @@ use crate::projection::text::plural;
 
 /// How many files are opened at the same time. Browsers have six connections to a server.
 const CONCURRENT_OPENS: usize = 6;
-/// How many remarks are kept.
-const MOST_NOTES: usize = 50;
 
 /// Opens a file. Its first bytes, as many as given, are read at once. The flag says whether it is being written to.
 type Open<'a> = &'a dyn Fn(
@@ -101,7 +101,7 @@ async fn refresh_with(mut fetching: Fetching<'_>, changes: FileChanges) {
     // After the reading: a file may have been written to, and settled, while another refresh ran.
     fetching.renewal.mark_settled(&settled).await;
     // Files that are half written are not worth a remark.
-    fetching.notes.take();
+    fetching.report.take();
     fetching.found.set(1);
     fetching.end();
 }
@@ -114,7 +114,7 @@ struct Fetching<'a> {
     open: Open<'a>,
     /// The address of the beginnings of many files in one response, if there is one.
     heads: Option<Text>,
-    notes: RefCell<Vec<Text>>,
+    report: RefCell<Report>,
     files: Cell<usize>,
     found: Cell<usize>,
     is_cancelled: Cell<bool>,
@@ -137,7 +137,7 @@ impl<'a> Fetching<'a> {
             send,
             open,
             heads: None,
-            notes: RefCell::default(),
+            report: RefCell::default(),
             files: Cell::new(0),
             found: Cell::new(0),
             is_cancelled: Cell::new(false),
@@ -201,7 +201,9 @@ impl<'a> Fetching<'a> {
         let ids = continuation.unfinished(service);
         self.renewal.put_aside(&ids).await;
         let send = |output| self.pass_on(output);
-        readings::read_on(service, self.id, window, continuation, self.origin, &send).await;
+        let ended =
+            readings::read_on(service, self.id, window, continuation, self.origin, &send).await;
+        self.report.borrow_mut().append(ended.report);
         self.renewal.finish().await;
     }
 
@@ -330,12 +332,14 @@ impl<'a> Fetching<'a> {
             }
         }
         let send = |output| self.pass_on(output);
-        let reading = readings::read(self.service, self.id, sources, self.origin, &send);
+        let reading = readings::read_some(self.service, self.id, sources, self.origin, &send);
         // Reading ends by itself when it is cancelled.
         let mut reading = pin!(reading);
-        if self.unless_cancelled(&mut reading).await.is_none() {
-            reading.await;
-        }
+        let ended = match self.unless_cancelled(&mut reading).await {
+            Some(ended) => ended,
+            None => reading.await,
+        };
+        self.report.borrow_mut().append(ended.report);
         self.renewal.finish().await;
     }
 
@@ -381,13 +385,9 @@ impl<'a> Fetching<'a> {
         }
     }
 
-    /// Passes on what a group of files is answered with, except for its end: others follow.
+    /// Passes on what a group of files is answered with.
     fn pass_on(&self, output: Output) {
         match output {
-            Output::Event(Event::Read { notes }) => {
-                notes.into_iter().for_each(|note| self.note(note))
-            }
-            Output::Event(Event::Refused { reason }) => self.note(reason),
             Output::Event(Event::Progress { doing, .. }) => {
                 // How many files follow is not known.
                 let done = None;
@@ -402,16 +402,18 @@ impl<'a> Fetching<'a> {
         }
     }
 
-    fn note(&self, note: Text) {
-        let mut notes = self.notes.borrow_mut();
-        if notes.len() < MOST_NOTES && !note.is_empty() {
-            notes.push(note);
-        }
+    /// Adds a sentence about a file that could not be read.
+    fn note(&self, text: Text) {
+        self.report.borrow_mut().add(Note {
+            level: NoteLevel::Unreadable,
+            file: "".into(),
+            text,
+        });
     }
 
     fn end(&self) {
         self.service.cancelled.remove(self.id);
-        let mut notes = self.notes.take();
+        let mut notes = self.report.take().lines();
         // A folder that is empty is one where a run begins.
         if self.found.get() == 0 && self.files.get() > 0 {
             let files = plural(self.files.get(), "file");

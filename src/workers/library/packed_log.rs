@@ -62,7 +62,10 @@ async fn read_samples(file: LargeFile<'_, '_>, mut log: PackedLog) -> Result<Fil
     }
     log.finish();
     file.take(log.take_entries()).await;
-    reading.notes.borrow_mut().extend_from_slice(log.notes());
+    reading
+        .report
+        .borrow_mut()
+        .extend(log.notes().iter().cloned());
     Ok(FileOutcome::Taken)
 }
 

@@ -16,6 +16,7 @@ use volary_trajectory::table::Row;
 
 use super::annotations::ImportedAnnotations;
 use super::continuation::Continuation;
+use super::report::Report;
 use super::step_dumps::StepDumps;
 use super::{
     LibraryService, Output, Send, naming, readers, streaming_import, tell_unkept, whole_file_import,
@@ -26,9 +27,6 @@ use crate::projection::text::{plural, size_text};
 use crate::storage::origin;
 use crate::workers::in_flight::InFlight;
 use volary_protocol::library::Origin;
-
-/// The maximum number of notes of a report.
-const MOST_NOTES: usize = 50;
 
 /// The outcome of storing episodes.
 struct Added {
@@ -63,7 +61,7 @@ pub(super) struct RunningImport<'a> {
     total: u64,
     pub(super) done: Cell<u64>,
     pub(super) found: Cell<usize>,
-    pub(super) notes: RefCell<Vec<Note>>,
+    pub(super) report: RefCell<Report>,
     /// Files whose members can be mapped.
     pub(super) unmapped: RefCell<Vec<Unmapped>>,
     /// Whether some were not stored, and will be missing at the next visit.
@@ -80,7 +78,7 @@ pub(super) struct RunningImport<'a> {
 
 impl RunningImport<'_> {
     pub(super) fn note(&self, level: NoteLevel, file: &Text, text: String) {
-        self.notes.borrow_mut().push(Note {
+        self.report.borrow_mut().add(Note {
             level,
             file: file.clone(),
             text: text.into(),
@@ -122,7 +120,7 @@ impl RunningImport<'_> {
     }
 }
 
-/// Reads files and adds their episodes.
+/// Reads files, adds their episodes and reports the end.
 pub(in crate::workers) async fn read<'a>(
     library: &'a LibraryService,
     number: RequestId,
@@ -130,6 +128,18 @@ pub(in crate::workers) async fn read<'a>(
     origin: Origin,
     send: Send<'a>,
 ) {
+    let ended = read_some(library, number, files, origin, send).await;
+    ended.tell(send);
+}
+
+/// Reads files and adds their episodes. Others may follow.
+pub(super) async fn read_some<'a>(
+    library: &'a LibraryService,
+    number: RequestId,
+    files: Vec<Rc<dyn Source>>,
+    origin: Origin,
+    send: Send<'a>,
+) -> Ended {
     let _going = library.expect();
     let total = files.iter().map(|file| file.size()).sum();
     let mut reading = begin(library, number, total, origin, send);
@@ -172,7 +182,7 @@ pub(in crate::workers) async fn read<'a>(
         whole_file_import::read_together(library, &reading, &together).await;
     }
     kept(&reading).await;
-    end(library, &reading, is_nothing);
+    end(library, &reading, is_nothing)
 }
 
 /// Reads on in a file that has grown. It must fit the continuation.
@@ -183,7 +193,7 @@ pub(super) async fn read_on<'a>(
     continuation: Continuation,
     origin: Origin,
     send: Send<'a>,
-) {
+) -> Ended {
     let _going = library.expect();
     let name = window.name();
     let mut reading = begin(library, number, window.size(), origin, send);
@@ -199,7 +209,7 @@ pub(super) async fn read_on<'a>(
         reading.note(NoteLevel::Unreadable, &name, text);
     }
     kept(&reading).await;
-    end(library, &reading, true);
+    end(library, &reading, true)
 }
 
 fn begin<'a>(
@@ -219,7 +229,7 @@ fn begin<'a>(
         total,
         done: Cell::new(0),
         found: Cell::new(0),
-        notes: RefCell::default(),
+        report: RefCell::default(),
         unmapped: RefCell::default(),
         is_unkept: Cell::new(false),
         keeping: RefCell::default(),
@@ -228,7 +238,26 @@ fn begin<'a>(
     }
 }
 
-fn end(library: &LibraryService, reading: &RunningImport<'_>, is_nothing: bool) {
+/// How an import ended.
+pub(super) struct Ended {
+    pub report: Report,
+    /// Whether nothing was found in files that no reader knows.
+    is_refused: bool,
+}
+
+impl Ended {
+    pub fn tell(self, send: Send<'_>) {
+        let notes = self.report.lines();
+        send(Output::Event(match self.is_refused {
+            false => Event::Read { notes },
+            true => Event::Refused {
+                reason: notes.join(" ").into(),
+            },
+        }));
+    }
+}
+
+fn end(library: &LibraryService, reading: &RunningImport<'_>, is_nothing: bool) -> Ended {
     let number = reading.number;
     let was_cancelled = library.cancelled.remove(number);
     let unmapped = reading.unmapped.take().into_iter();
@@ -241,44 +270,17 @@ fn end(library: &LibraryService, reading: &RunningImport<'_>, is_nothing: bool) 
     if !files.is_empty() {
         (reading.send)(Output::Event(Event::Unmapped { files }));
     }
-    let mut notes = reading.notes.take();
     if was_cancelled {
         let found = plural(reading.found.get(), "trajectory");
         let text = format!("Cancelled. {found} that were read are in the library.");
-        notes.push(Note {
-            level: NoteLevel::Unreadable,
-            file: "".into(),
-            text: text.into(),
-        });
+        reading.note(NoteLevel::Unreadable, &"".into(), text);
     }
-    let is_known = notes.iter().any(|note| note.level == NoteLevel::Read);
-    // Notes on unreadable data come first, because they matter most.
-    notes.sort_by_key(|note| match note.level {
-        NoteLevel::Unreadable => 0,
-        NoteLevel::Unsupported => 1,
-        NoteLevel::KeptRaw => 2,
-        NoteLevel::Read => 3,
-    });
-    let first = notes.first().map(|note| note.file.clone());
-    let of_one = notes.iter().all(|note| Some(&note.file) == first.as_ref());
-    // With one file, its name is not repeated.
-    let notes =
-        notes
-            .into_iter()
-            .take(MOST_NOTES)
-            .map(|note| match of_one || note.file.is_empty() {
-                true => note.text,
-                false => format!("{}: {}", note.file, note.text).into(),
-            });
-    let notes: Vec<Text> = notes.collect();
-    (reading.send)(Output::Event(
-        match reading.found.get() > 0 || was_cancelled || is_known || is_nothing {
-            true => Event::Read { notes },
-            false => Event::Refused {
-                reason: notes.join(" ").into(),
-            },
-        },
-    ));
+    let report = reading.report.take();
+    let is_read = reading.found.get() > 0 || was_cancelled || report.has_read() || is_nothing;
+    Ended {
+        report,
+        is_refused: !is_read,
+    }
 }
 
 pub(super) fn is_cancelled(library: &LibraryService, number: RequestId) -> bool {

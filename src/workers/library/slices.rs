@@ -246,10 +246,8 @@ async fn read_slices(large: LargeFile<'_, '_>, first: FirstSlice) -> Result<File
     large.take(entries).await;
     partial_preview::grown(library, reading, &mut begun).await;
     partial_preview::keep_begun(library, reading, begun).await;
-    reading
-        .notes
-        .borrow_mut()
-        .extend_from_slice(indexer.notes());
+    let notes = indexer.notes().iter().cloned();
+    reading.report.borrow_mut().extend(notes);
     Ok(FileOutcome::Taken)
 }
 

@@ -115,7 +115,7 @@ async fn read_inputs<'a>(
     let files = FilesRead::of(sources, mappings);
     // From here on ids are compared, so the stored ones must be known. They were listed meanwhile.
     listing::ready(library).await;
-    reading.notes.borrow_mut().extend(outcome.notes);
+    reading.report.borrow_mut().extend(outcome.notes);
     reading.unmapped.borrow_mut().extend(outcome.unmapped);
     let count = outcome.episodes.len();
     let mut batch: Vec<Item> = Vec::new();
