@@ -24,6 +24,7 @@ pub mod keep_alive;
 pub mod key_help;
 pub mod keyed;
 pub mod lazy;
+pub mod number_field;
 pub mod outline;
 pub mod pane_jumps;
 pub mod persistence;

@@ -24,7 +24,7 @@ pub use playground::PlaygroundPlace;
 pub use review::ReviewPlace;
 pub use template::TemplatePlace;
 pub use tokens::TokenPlace;
-pub use training::TrainingPlace;
+pub use training::{TrainingLook, TrainingPlace};
 
 use query::{decode, encode};
 

@@ -4,7 +4,7 @@ use volary_app::review::opening::ReviewOpening;
 use volary_connectivity::linked_file::Elsewhere;
 
 use super::screen::ReviewScreen;
-use crate::route::{ReviewPlace, Route};
+use crate::route::{ReviewPlace, Route, TrainingPlace};
 
 /// What the page shows, as far as the address says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub(super) struct ShownPlace {
     pub step: usize,
     /// The place among its tokens.
     pub tokens: String,
+    /// The place in a training run, with how it is looked at; empty without one.
+    pub training: String,
     /// The view of the table.
     pub view: String,
 }
@@ -23,15 +25,21 @@ pub(super) fn written(
     opening: &ReviewOpening,
     shown: ShownPlace,
 ) -> Option<ReviewPlace> {
-    let ShownPlace { step, tokens, view } = shown;
+    let ShownPlace {
+        step,
+        tokens,
+        training,
+        view,
+    } = shown;
     let is_open = match opening {
         ReviewOpening::Shown(id) => now.episode.as_ref() == Some(id) && now.beside.is_empty(),
         _ => false,
     };
-    let (step, tokens) = match is_open {
-        true => ((step > 0).then_some(step), tokens),
-        false if ReviewScreen::of(now) == ReviewScreen::Library => (None, String::new()),
-        false => return None,
+    let (step, tokens, view) = match (is_open, ReviewScreen::of(now)) {
+        (true, _) => ((step > 0).then_some(step), tokens, view),
+        (false, ReviewScreen::Library) => (None, String::new(), view),
+        (false, ReviewScreen::Training) => (None, String::new(), now.view.clone()),
+        (false, _) => return None,
     };
     // Selecting another step drops the passage of a link.
     let keeps_passage = is_open && now.step == step;
@@ -45,15 +53,21 @@ pub(super) fn written(
         words,
         view,
         tokens,
+        training,
         ..now.clone()
     })
 }
 
-/// Returns whether the browser has navigated to another episode or page. Its event arrives a moment later; until then,
+/// Returns whether the browser has navigated to another episode, page, or place in a training run. Its event arrives a moment later; until then,
 /// writing the previous place would undo the navigation.
 pub(super) fn is_left(now: &ReviewPlace, current: &Route) -> bool {
     match current {
-        Route::Review(place) => place.episode != now.episode,
+        Route::Review(place) => {
+            let in_run = |place: &ReviewPlace| {
+                TrainingPlace::read(&place.training).map(TrainingPlace::without_look)
+            };
+            place.episode != now.episode || in_run(place) != in_run(now)
+        }
         _ => true,
     }
 }
@@ -135,6 +149,7 @@ mod tests {
         ShownPlace {
             step,
             tokens: "token=4".to_owned(),
+            training: String::new(),
             view: "sort=reward".to_owned(),
         }
     }
@@ -154,6 +169,28 @@ mod tests {
         assert!(is_left(episode("b")));
         assert!(is_left(ReviewPlace::default()));
         assert!(super::is_left(&episode("a"), &Route::parse("#/settings")));
+    }
+
+    /// The place that a hash names.
+    fn place(hash: &str) -> ReviewPlace {
+        match Route::parse(hash) {
+            Route::Review(place) => place,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_address_of_a_run_follows_its_look() {
+        let now = place("#/review?run=grpo&step=4");
+        let shown = ShownPlace {
+            training: "run=grpo&step=4&tiles=mean".to_owned(),
+            ..shown(3)
+        };
+        let written = written(&now, &open("a"), shown).expect("written");
+        assert_eq!(written.to_hash(), "#/review?run=grpo&step=4&tiles=mean");
+        assert!(!is_left(&now, &Route::Review(written)), "the same place");
+        let next = Route::parse("#/review?run=grpo&step=5");
+        assert!(is_left(&now, &next));
     }
 
     #[test]

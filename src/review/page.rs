@@ -270,7 +270,7 @@ impl Review {
         );
     }
 
-    /// Writes the view of the table and the selected step into the address.
+    /// Writes the view of the table, the selected step and the look of a training run into the address.
     fn write_address(self) {
         // An address without a view keeps the current view, so that links within the page need not repeat it.
         let named = Memo::new(move |_| self.place.with(|place| place.view.clone()));
@@ -291,8 +291,12 @@ impl Review {
             if self.pages.shown.get() != Page::Review {
                 return;
             }
-            let tokens = self.viewer.tokens_shown.get();
-            let shown = ShownPlace { step, tokens, view };
+            let shown = ShownPlace {
+                step,
+                tokens: self.viewer.tokens_shown.get(),
+                training: self.training.written(),
+                view,
+            };
             let written = self
                 .opening
                 .with(|opening| address::written(&now, opening, shown));

@@ -41,6 +41,11 @@ thread_local! {
     static CHOSEN: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
+/// Whether a limit can be used.
+fn is_positive(limit: f64) -> bool {
+    limit.is_finite() && limit > 0.0
+}
+
 /// The token record of an episode; `None` if it has no tokens.
 type Known = Option<Result<Arc<TokenRecord>, TokenRecordError>>;
 

@@ -1,7 +1,7 @@
 //! Training runs: curves over steps, the groups of a step, the samples of a group. The address names the place.
 //!
-//! - [`head`]: where the reader is, the choice of run and reward. [`run_view`] with its curves in [`card`];
-//!   [`step_view`] with [`group_tiles`], [`distribution`] and [`timeline`]; [`group_view`]; [`trail`]: the way back from
+//! - [`head`]: where the reader is, the choice of run and reward. [`run_view`] with its curves in [`card`],
+//!   [`steps_table`] with `step_rows`, and [`task_table`]; [`step_view`] with [`group_tiles`], [`distribution`] and [`timeline`]; [`group_view`]; [`trail`]: the way back from
 //!   an episode. `kept_reward`: the reward that was chosen for a run. `shown_run`: what the address names of a run, and its neighbours;
 //!   `texts`: what is said about it.
 //!
@@ -16,7 +16,10 @@ mod head;
 mod kept_reward;
 mod run_view;
 mod shown_run;
+mod step_rows;
 mod step_view;
+mod steps_table;
+mod task_table;
 mod texts;
 mod timeline;
 pub mod trail;
@@ -25,15 +28,15 @@ use std::sync::Arc;
 
 use leptos::html::Div;
 use leptos::prelude::*;
-use volary_trajectory::training::Catalog;
 use volary_trajectory::training::catalog::CatalogBuilder;
+use volary_trajectory::training::{Catalog, RunRows};
 
 use super::comparison::EpisodeComparison;
 use super::gradually::{Work, gradually};
 use super::selection::Look;
 use crate::browser::{element, location, timers};
 use crate::projection::text::plural;
-use crate::route::{ReviewPlace, TrainingPlace};
+use crate::route::{ReviewPlace, TrainingLook, TrainingPlace};
 use head::Head;
 use shown_run::{Level, RunContent, ShownRun, tab_title};
 
@@ -54,8 +57,10 @@ pub struct Training {
     head: RwSignal<Option<usize>>,
     /// The best and the worst sample of the shown group.
     pair: EpisodeComparison,
-    /// Whether the tasks over steps are unfolded.
-    tasks_open: RwSignal<bool>,
+    /// How the pages are looked at. An address that says nothing about it keeps it, so that links need not repeat it.
+    kept: RwSignal<TrainingLook>,
+    /// The part of the time that is shown at the place.
+    time: RwSignal<Option<String>>,
 }
 
 impl Training {
@@ -75,18 +80,40 @@ impl Training {
                 Some(Arc::new(done.done()))
             })
         });
-        let computed = move |id: fn(&TrainingPlace) -> Option<&String>| {
-            let rows = Memo::new(move |_| {
+        let (kept, time) = (
+            RwSignal::new(TrainingLook::default()),
+            RwSignal::new(None::<String>),
+        );
+        Effect::new(move |former: Option<Option<TrainingPlace>>| {
+            let place = place.get();
+            if let Some(place) = place.clone() {
+                let former = former.flatten().unwrap_or_default();
+                let has_same_rewards = former.run == place.run && former.reward == place.reward;
+                kept.update(|kept| {
+                    // Other rewards may have another scale.
+                    kept.solved = kept.solved.take().filter(|_| has_same_rewards);
+                    *kept = place.look.or(std::mem::take(kept));
+                });
+                time.set(place.time);
+            }
+            place
+        });
+        let rows_of = move |id: fn(&TrainingPlace) -> Option<&String>| {
+            Memo::new(move |_| {
                 let id = place.with(|place| id(place.as_ref()?).cloned())?;
                 catalog.with(|catalog| match &*id {
                     "" => catalog.first().cloned(),
                     id => catalog.run(id).cloned(),
                 })
-            });
-            let reward = Memo::new(move |_| {
-                let run = rows.with(|rows| Some(rows.as_ref()?.id()))?;
-                place.with(|place| kept_reward::reward(place.as_ref()?, &run))
-            });
+            })
+        };
+        let rows = rows_of(|place| Some(&place.run));
+        // A second run is compared by the reward of the first.
+        let reward = Memo::new(move |_| {
+            let run = rows.with(|rows| Some(rows.as_ref()?.id()))?;
+            place.with(|place| kept_reward::reward(place.as_ref()?, &run))
+        });
+        let computed = move |rows: Memo<Option<RunRows>>| {
             gradually(None, move || -> Work<Option<Arc<ShownRun>>> {
                 let (rows, reward) = (rows.get(), reward.get());
                 Box::new(move || {
@@ -100,12 +127,26 @@ impl Training {
             look,
             place,
             catalog,
-            shown: computed(|place| Some(&place.run)),
-            beside: computed(|place| place.with.as_ref()),
+            shown: computed(rows),
+            beside: computed(rows_of(|place| place.with.as_ref())),
             head: RwSignal::new(None),
             pair: EpisodeComparison::new(),
-            tasks_open: RwSignal::new(false),
+            kept,
+            time,
         }
+    }
+
+    /// The place for the address, with what was chosen since; empty if the address names no run.
+    pub fn written(self) -> String {
+        let (look, time) = (self.kept.get(), self.time.get());
+        self.place.with(|place| {
+            let place = place.as_ref().map(|place| TrainingPlace {
+                look,
+                time,
+                ..place.clone()
+            });
+            place.map_or(String::new(), |place| place.to_query())
+        })
     }
 
     /// The hash of the run to show first; `None` if no row has a step.
@@ -128,13 +169,10 @@ impl Training {
         })
     }
 
-    /// The place, without the part of its time that is shown: other places have other times.
+    /// The place without how it is looked at, for links to others: the look is kept, and other places have other times.
     fn here(self) -> TrainingPlace {
         let place = self.place.get_untracked().unwrap_or_default();
-        TrainingPlace {
-            time: None,
-            ..place
-        }
+        place.without_look()
     }
 
     /// The neighbours in its group of the episode that is open at a place; `None` if it was not opened from a group.
@@ -142,7 +180,7 @@ impl Training {
         let episode = place.episode.as_ref()?;
         let here = self.place.get()?;
         let shown = self.shown.get()?;
-        let trail = shown.trail(&here, episode, !place.beside.is_empty());
+        let trail = shown.trail(&here, &opened(episode, place));
         trail.here.is_some().then_some((trail.before, trail.after))
     }
 
@@ -184,14 +222,19 @@ impl Training {
     }
 }
 
+/// The ids of the episode that is open at a place, and of those beside it.
+fn opened<'a>(episode: &'a str, place: &'a ReviewPlace) -> Vec<&'a str> {
+    let beside = place.beside.iter().map(String::as_str);
+    std::iter::once(episode).chain(beside).collect()
+}
+
 /// The page of training runs.
 #[component]
 pub(super) fn TrainingPage(training: Training) -> impl IntoView {
     let drawn = Memo::new(move |_| {
         let shown = training.shown.get()?;
-        let mut place = training.place.get().unwrap_or_default();
-        // The axis itself shows another part of the time.
-        place.time = None;
+        // What is drawn follows the look by itself.
+        let place = training.place.get().unwrap_or_default().without_look();
         Some(RunContent { shown, place })
     });
     let level = move || {

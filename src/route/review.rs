@@ -49,7 +49,9 @@ impl ReviewPlace {
                 "beside" => place.beside.push(decode(value)),
                 "url" => place.url = Some(decode(value)),
                 "open" => place.open = value.parse().ok(),
-                "token" | "stream" | "scale" => push_parameter(&mut place.tokens, key, value),
+                "token" | "stream" | "scale" | "clip" | "tolerance" => {
+                    push_parameter(&mut place.tokens, key, value)
+                }
                 _ => push_parameter(&mut place.view, key, value),
             }
         }

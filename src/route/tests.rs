@@ -201,6 +201,12 @@ fn training_runs() {
         reward: Some(String::new()),
         with: Some("other".into()),
         time: Some("1.5-20".into()),
+        look: TrainingLook {
+            tiles: Some("mean".into()),
+            spans: Some("a b".into()),
+            solved: Some("-0.5".into()),
+            ..TrainingLook::default()
+        },
     };
     let Route::Review(read) = Route::parse(&place.to_hash()) else {
         panic!("{}", place.to_hash());
@@ -218,6 +224,8 @@ fn training_runs() {
         (Some(5), Some("1"))
     );
     assert_eq!(TrainingPlace::read(""), None);
+    let bare = place.clone().without_look();
+    assert_eq!(bare.to_query().matches('&').count(), 4, "{bare:?}");
     let hash = place.episode_hash("e 1", &["e 2"]);
     let Route::Review(read) = Route::parse(&hash) else {
         panic!("{hash}");
@@ -227,6 +235,18 @@ fn training_runs() {
         (Some("e 1"), 1)
     );
     assert_eq!(TrainingPlace::read(&read.training), Some(place));
+}
+
+#[test]
+fn a_look_without_choices_keeps_those_of_another() {
+    let look = |tiles: Option<&str>, lanes: Option<&str>| TrainingLook {
+        tiles: tiles.map(Into::into),
+        lanes: lanes.map(Into::into),
+        ..TrainingLook::default()
+    };
+    let kept = look(Some("mean"), Some("longest"));
+    let named = look(Some("spread"), None).or(kept);
+    assert_eq!(named, look(Some("spread"), Some("longest")));
 }
 
 #[test]
@@ -261,8 +281,7 @@ fn evaluations() {
 
 #[test]
 fn a_link_names_a_token() {
-    let hash =
-        "#/review/a?step=2&token=118&stream=trainer%20%E2%88%92%20sampler&scale=-1~1&run=desk";
+    let hash = "#/review/a?step=2&token=118&stream=trainer%20%E2%88%92%20sampler&scale=-1~1&clip=0.3&run=desk";
     let Route::Review(place) = Route::parse(hash) else {
         panic!("{hash}");
     };
@@ -270,12 +289,15 @@ fn a_link_names_a_token() {
     assert_eq!(tokens.token, Some(117));
     assert_eq!(tokens.stream.as_deref(), Some("trainer − sampler"));
     assert_eq!(tokens.scale, Some((-1.0, 1.0)));
+    assert_eq!((tokens.clip, tokens.tolerance), (Some(0.3), None));
     assert_eq!(place.training, "run=desk");
     assert_eq!(Route::Review(place).to_hash(), hash);
     for nonsense in [
         "token=0&scale=1",
         "token=-1&scale=2~1",
         "token=x&scale=NaN~inf",
+        "clip=0&tolerance=-1",
+        "clip=inf&tolerance=x",
         "",
     ] {
         assert_eq!(
@@ -329,9 +351,11 @@ proptest! {
         token in proptest::option::of(0usize..1 << 40),
         stream in proptest::option::of("\\PC{0,20}"),
         ends in proptest::option::of((-1e9..1e9f64, 0.0..1e9f64)),
+        clip in proptest::option::of(1e-6..1e9f64),
+        tolerance in proptest::option::of(1e-6..1e9f64),
     ) {
         let scale = ends.map(|(low, width)| (low, low + width));
-        let place = TokenPlace { token, stream, scale };
+        let place = TokenPlace { token, stream, scale, clip, tolerance };
         prop_assert_eq!(TokenPlace::read(&place.to_query()), place);
     }
 

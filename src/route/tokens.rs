@@ -11,12 +11,19 @@ pub struct TokenPlace {
     pub stream: Option<String>,
     /// The pinned scale of that stream.
     pub scale: Option<(f64, f64)>,
+    /// The clipping range ε, if it is not the usual one.
+    pub clip: Option<f64>,
+    /// The largest difference of log-probabilities that is no mismatch, if it is not the usual one.
+    pub tolerance: Option<f64>,
 }
 
 impl TokenPlace {
-    /// Parses [`ReviewPlace::tokens`](super::ReviewPlace::tokens). A scale that is not a range is none.
+    /// Parses [`ReviewPlace::tokens`](super::ReviewPlace::tokens). A scale that is not a range is none, nor is a limit that
+    /// is not positive.
     pub fn read(query: &str) -> TokenPlace {
         let mut place = TokenPlace::default();
+        let number = |text: &str| text.parse().ok().filter(|number: &f64| number.is_finite());
+        let positive = |text: &str| number(text).filter(|number| *number > 0.0);
         for (key, value) in parameters(query) {
             match key {
                 "token" => {
@@ -25,10 +32,11 @@ impl TokenPlace {
                 "stream" => place.stream = Some(decode(value)),
                 "scale" => {
                     let ends = value.split_once('~');
-                    let number = |text: &str| text.parse().ok().filter(|end: &f64| end.is_finite());
                     let range = ends.and_then(|(low, high)| number(low).zip(number(high)));
                     place.scale = range.filter(|(low, high)| low <= high);
                 }
+                "clip" => place.clip = positive(value),
+                "tolerance" => place.tolerance = positive(value),
                 _ => {}
             }
         }
@@ -44,6 +52,11 @@ impl TokenPlace {
             (
                 "scale",
                 self.scale.map(|(low, high)| format!("{low}~{high}")),
+            ),
+            ("clip", self.clip.map(|clip| clip.to_string())),
+            (
+                "tolerance",
+                self.tolerance.map(|tolerance| tolerance.to_string()),
             ),
         ];
         for (key, value) in pairs {

@@ -17,6 +17,48 @@ pub struct TrainingPlace {
     pub with: Option<String>,
     /// The part of the time of a step or a group that is shown, as its axis reads it.
     pub time: Option<String>,
+    /// How its pages are looked at.
+    pub look: TrainingLook,
+}
+
+/// How the pages of a run are looked at: choices that stay while a reader goes from place to place. `None` is the default.
+/// The pages know the values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrainingLook {
+    /// The order of the groups of a step.
+    pub tiles: Option<String>,
+    /// The order of samples on the axis of time.
+    pub lanes: Option<String>,
+    /// The kind of spans that is drawn.
+    pub spans: Option<String>,
+    /// The ending of the samples that are drawn.
+    pub ending: Option<String>,
+    /// The reward from which a sample counts as solved.
+    pub solved: Option<String>,
+    /// `open` if the table of tasks is unfolded.
+    pub tasks: Option<String>,
+}
+
+impl TrainingLook {
+    /// The parameters with their values.
+    fn parameters(&mut self) -> [(&'static str, &mut Option<String>); 6] {
+        [
+            ("tiles", &mut self.tiles),
+            ("lanes", &mut self.lanes),
+            ("spans", &mut self.spans),
+            ("ending", &mut self.ending),
+            ("solved", &mut self.solved),
+            ("tasks", &mut self.tasks),
+        ]
+    }
+
+    /// These choices, with those of another look where there are none.
+    pub fn or(mut self, mut other: TrainingLook) -> TrainingLook {
+        for ((_, own), (_, other)) in self.parameters().into_iter().zip(other.parameters()) {
+            *own = own.take().or(other.take());
+        }
+        self
+    }
 }
 
 impl TrainingPlace {
@@ -31,7 +73,12 @@ impl TrainingPlace {
                 "reward" => place.reward = Some(decode(value)),
                 "with" => place.with = Some(decode(value)),
                 "time" => place.time = Some(decode(value)),
-                _ => {}
+                _ => {
+                    let known = place.look.parameters().into_iter();
+                    if let Some((_, choice)) = { known }.find(|(name, _)| *name == key) {
+                        *choice = Some(decode(value));
+                    }
+                }
             }
         }
         (!query.is_empty()).then_some(place)
@@ -49,12 +96,24 @@ impl TrainingPlace {
             ("with", text(&self.with)),
             ("time", text(&self.time)),
         ];
-        for (key, value) in pairs {
+        let mut look = self.look.clone();
+        let choices = look.parameters();
+        let choices = choices.map(|(key, choice)| (key, text(choice)));
+        for (key, value) in pairs.into_iter().chain(choices) {
             if let Some(value) = value {
                 push_parameter(&mut query, key, &value);
             }
         }
         query
+    }
+
+    /// The place alone: without how it is looked at, and without the part of its time, as other places have other times.
+    pub fn without_look(self) -> TrainingPlace {
+        TrainingPlace {
+            time: None,
+            look: TrainingLook::default(),
+            ..self
+        }
     }
 
     /// The hash of this place, including its `#`.

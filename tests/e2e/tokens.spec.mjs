@@ -157,12 +157,20 @@ test("checks, jumps, charts and the trained text lead to tokens", () =>
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     assert.ok(copied.includes(TURNS[1].says) && !copied.includes("Be brief."), copied);
 
+    const range = (page) => page.getByLabel("Clip range ε");
+    await range(page).fill("-1");
+    await range(page).press("Enter");
+    await expect(range(page)).toHaveValue("0.2");
+    await range(page).fill("0.3");
+    await range(page).press("Enter");
     await page.getByRole("button", { name: "Pin scale" }).click();
-    // The address names the token, the stream and the scale; another tab opens them.
-    await page.waitForURL((url) => url.hash.includes(`token=${sample.tokens.length}&stream=entropy&scale=0.5~3`));
+    // The address names the token, the stream, the scale and the range; another tab opens them.
+    await page.waitForURL((url) => url.hash.includes(`token=${sample.tokens.length}&stream=entropy&scale=0.5~3&clip=0.3`));
     const other = await page.context().newPage();
     await other.goto(page.url());
     await other.getByRole("button", { name: "Pin scale", pressed: true }).waitFor();
+    await other.getByRole("button", { name: "Checks and charts" }).click();
+    await expect(range(other)).toHaveValue("0.3");
     await described(other, "Tokens of step 2, message 2").getByText(/^Token [\d,]+ \(([\d,]+) of \1 here\)/).waitFor();
     await other.close();
     await page.keyboard.press("]");
@@ -295,4 +303,15 @@ test("strips fit a phone and are accessible in the dark", () =>
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(width <= 390, `the page is ${width} pixels wide`);
     await accessible(page);
+    // A token that is jumped to is not covered by the header.
+    await page.getByRole("combobox", { name: "Go to" }).selectOption("lowest log-probability");
+    await page.getByRole("button", { name: "Next token" }).click();
+    const selected = page.locator("[role=gridcell][aria-selected=true]");
+    await expect(async () => {
+      const isOnTop = await selected.evaluate((cell) => {
+        const box = cell.getBoundingClientRect();
+        return cell.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2));
+      });
+      assert.ok(isOnTop, "the token is covered");
+    }).toPass({ timeout: 3_000 });
   }));

@@ -112,6 +112,7 @@ async function alongTime(page, lanes) {
   assert.match(await drawn.getAttribute("d"), /^M0\.0 3h1000\.0v14/);
   await page.getByLabel("Spans").selectOption("tools");
   await drawn.waitFor({ state: "detached" });
+  await page.waitForURL(/&spans=tools$/);
   await accessible(page);
   await fits(page);
 }
@@ -128,7 +129,7 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       };
 
       await act(() => page.getByRole("link", { name: "Training run", exact: true }).click());
-      const changes = page.getByRole("list", { name: "What changed most" });
+      const changes = page.getByRole("list", { name: "What changed most in desk" });
       await changes.getByText(/^Reward 0\.\d+ → 0\.\d+ ↑/).waitFor();
       // The reward rose with style and certainty, while fewer answers are correct.
       await changes.getByText(/^Entropy 0\.8 → 0\.\d+ ↓/).waitFor();
@@ -186,7 +187,9 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       await page.waitForFunction(() => location.hash.includes("stream=advantages") && location.hash.includes("group=21"));
       assert.equal(await page.getByRole("group", { name: "Trajectories of the table" }).count(), 0);
       await way(page).getByRole("link", { name: "Group 21" }).click();
-      assert.equal(page.url(), group);
+      // How the lanes were looked at is kept.
+      await page.waitForURL(group);
+      assert.match(group, /spans=tools/);
       if (size === "narrow") return;
       await page.waitForLoadState("networkidle");
       await page.reload();
@@ -231,13 +234,47 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
       await choice("Run").selectOption("desk");
       await expect(choice("Reward")).toHaveValue("correct");
       await changes.getByText(/^correct .* ↓/).waitFor();
+
+      // Both runs have their figures.
+      await choice("Compare with").selectOption("calm");
+      await page.locator(".run-other").first().waitFor();
+      assert.match(await curve(page, "Reward (correct)").getAttribute("aria-valuetext"), /^Step 5: 0\.\d+ ± 0\.\d+; calm: 0\.\d+ ± 0\.\d+$/);
+      await page.getByRole("list", { name: "What changed most in calm" }).getByText(/^correct/).waitFor();
+      await table(page, "Steps").getByRole("row", { name: /^Step 5, calm 0\.\d+ ± / }).waitFor();
+      const tasks = table(page, "Tasks over steps");
       await page.getByText("Tasks over steps").click();
-      await table(page, "Tasks over steps").waitFor();
-      assert.equal(await table(page, "Tasks over steps").getByRole("row").count(), GROUPS + 1);
+      await tasks.getByRole("columnheader", { name: "Trend in calm" }).waitFor();
+      assert.equal(await tasks.getByRole("row").count(), GROUPS + 1);
+      const limit = page.getByLabel("Solved from a reward of");
+      await expect(limit).toHaveValue("1");
+      await limit.fill("0");
+      await limit.press("Enter");
+      await tasks.getByRole("row", { name: /always solved/ }).nth(GROUPS - 1).waitFor();
+      await page.waitForURL(/&solved=0&tasks=open$/);
+      await page.waitForLoadState("networkidle");
+      await page.reload();
+      await expect(limit).toHaveValue("0");
+      await accessible(page);
+      await fits(page);
+
+      // The chosen reward is known of a sample, and in the table.
+      await table(page, "Steps").getByRole("link", { name: "Step 5", exact: true }).click();
+      await page.getByLabel("Order", { exact: true }).selectOption("by mean reward");
+      await page.waitForURL(/tiles=mean/);
+      await page.getByRole("list", { name: "Groups" }).getByRole("link", { name: /^Group 21,/ }).click();
+      await table(page, "Samples").getByRole("link").first().click();
+      await way(page).getByText("Reward (correct): ").waitFor();
+      await way(page).getByRole("link", { name: "Step 5" }).click();
+      await expect(page.getByLabel("Order", { exact: true })).toHaveValue("mean");
+      await page.getByRole("link", { name: "Show in table" }).click();
+      await library.table.getByRole("columnheader", { name: "correct" }).waitFor();
+      await page.goBack();
+      await way(page).getByRole("link", { name: "desk" }).click();
+      await page.getByRole("heading", { name: "desk", exact: true }).waitFor();
 
       // The slow tail of a step: only the samples that were cut off.
       await page.evaluate(() => {
-        location.hash += "&step=2";
+        location.hash = location.hash.replace("run=desk", "run=desk&step=2");
       });
       await page.getByRole("heading", { name: "Step 2", exact: true }).waitFor();
       const timed = page.getByRole("list", { name: "Samples by time" }).getByRole("listitem");

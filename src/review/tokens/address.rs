@@ -1,11 +1,11 @@
-//! The selected token, the chosen stream and its pinned scale in the address, so that a link opens the same view.
+//! The selected token, the chosen stream with its pinned scale, and changed limits in the address, so that a link opens the same view.
 
 use std::time::Duration;
 
 use leptos::prelude::*;
 
-use super::Tokens;
 use super::pins::{pin, pins};
+use super::{EPSILON, TOLERANCE, Tokens};
 use crate::browser::timers;
 use crate::review::viewer::Viewer;
 use crate::route::TokenPlace;
@@ -29,10 +29,16 @@ pub(in crate::review) fn keep(tokens: Tokens, viewer: Viewer) {
             return String::new();
         }
         let stream = tokens.stream.get();
+        let changed = |limit: RwSignal<f64>, usual: f64| {
+            let limit = limit.get();
+            (limit.to_bits() != usual.to_bits()).then_some(limit)
+        };
         let place = TokenPlace {
             token: tokens.head.get(),
             scale: pins().range(&stream),
             stream: (!stream.is_empty()).then_some(stream),
+            clip: changed(tokens.epsilon, EPSILON),
+            tolerance: changed(tokens.tolerance, TOLERANCE),
         };
         place.to_query()
     });
@@ -63,6 +69,15 @@ fn show(tokens: Tokens, place: &TokenPlace) {
         pin(&stream, Some(range));
     }
     tokens.stream.set(stream);
+    let limits = [
+        (tokens.epsilon, place.clip),
+        (tokens.tolerance, place.tolerance),
+    ];
+    for (limit, named) in limits {
+        if let Some(named) = named {
+            limit.set(named);
+        }
+    }
     if let Some(token) = place.token.filter(|token| *token < record.strip.len()) {
         // By then the messages are drawn.
         timers::next_frame(move || tokens.show(token));

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::token_record::{CheckResult, TokenCheck, Vocabulary, checks};
 
-use super::Tokens;
-use super::panel::NumberField;
 use super::vocabulary::Texts;
+use super::{Tokens, is_positive};
 use crate::browser;
+use crate::components::number_field::NumberField;
 use crate::components::text::inert;
 use crate::projection::text::count_text;
 use crate::tokenizer;
@@ -46,6 +46,8 @@ pub(super) fn Checks(tokens: Tokens) -> impl IntoView {
                     id="token-tolerance"
                     label="Allowed difference"
                     value=tokens.tolerance
+                    allows=is_positive
+                    change=move |difference| tokens.tolerance.set(difference)
                 />
             </div>
             {list}

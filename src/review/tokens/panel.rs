@@ -4,12 +4,12 @@
 use leptos::prelude::*;
 use volary_trajectory::token_record::Extreme;
 
-use super::Tokens;
 use super::charts::{Curves, HistogramView};
 use super::checks::Checks;
 use super::trained::TrainedText;
 use super::vocabulary::shown;
-use crate::browser;
+use super::{Tokens, is_positive};
+use crate::components::number_field::NumberField;
 use crate::components::text::inert;
 use crate::projection::text::count_text;
 use crate::projection::token_words::token_facts;
@@ -29,38 +29,6 @@ pub(in crate::review) fn TokenPanel(tokens: Tokens) -> impl IntoView {
                 <TrainedText tokens/>
             </div>
         </Show>
-    }
-}
-
-/// A text field for a positive number.
-#[component]
-pub(super) fn NumberField(
-    id: &'static str,
-    label: &'static str,
-    value: RwSignal<f64>,
-) -> impl IntoView {
-    let changed = move |event| {
-        let given = event_target_value(&event).trim().parse::<f64>();
-        if let Ok(given) = given
-            && given.is_finite()
-            && given > 0.0
-        {
-            value.set(given);
-        }
-        // What is not a positive number is not used, and should not look so.
-        browser::element::set_value(&event, &value.get_untracked().to_string());
-    };
-    view! {
-        <span class="token-number">
-            <label for=id>{label}</label>
-            <input
-                id=id
-                type="text"
-                inputmode="decimal"
-                prop:value=move || value.get().to_string()
-                on:change=changed
-            />
-        </span>
     }
 }
 
@@ -100,7 +68,13 @@ fn Selected(tokens: Tokens) -> impl IntoView {
         <section aria-labelledby="token-selected">
             <div class="pane-head">
                 <h2 id="token-selected">{"Selected token"}</h2>
-                <NumberField id="token-epsilon" label="Clip range ε" value=tokens.epsilon/>
+                <NumberField
+                    id="token-epsilon"
+                    label="Clip range ε"
+                    value=tokens.epsilon
+                    allows=is_positive
+                    change=move |range| tokens.epsilon.set(range)
+                />
             </div>
             {body}
         </section>

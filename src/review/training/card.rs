@@ -1,11 +1,11 @@
-//! A curve of a run over its steps. All curves share one play-head: pointing at a step, or the arrow keys, moves it in
-//! all of them; a click or Enter opens the step.
+//! A curve of a run over its steps, with that of a second run. All curves share one play-head: pointing at a step, or the
+//! arrow keys, moves it in all of them; a click or Enter opens the step.
 
 use std::sync::Arc;
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
-use volary_trajectory::training::{Measure, Series, SeriesPoint};
+use volary_trajectory::training::{Measure, Series, SeriesPoint, TrainingRun};
 
 use super::{ShownRun, Training};
 use crate::browser::{element, keys, location};
@@ -17,7 +17,7 @@ use crate::route::TrainingPlace;
 /// The start of the ids of curves.
 pub(super) const CURVE: &str = "curve-";
 
-/// The card of a curve; `None` if nothing is known at any step.
+/// The card of a curve; `None` if nothing is known at any step of either run.
 pub(super) fn card(
     training: Training,
     shown: &Arc<ShownRun>,
@@ -29,7 +29,7 @@ pub(super) fn card(
         .map(|beside| series.points(&beside.run))
         .unwrap_or_default();
     let is_share = series.is_share();
-    let frame = ChartFrame::of(&[&points, &others], is_share).filter(|_| !points.is_empty())?;
+    let frame = ChartFrame::of(&[&points, &others], is_share)?;
     let steps: Vec<i64> = shown.run.steps.iter().map(|step| step.step).collect();
     let frame = ChartFrame {
         steps: all_steps(shown, beside),
@@ -41,23 +41,35 @@ pub(super) fn card(
         other => other.name().to_owned(),
     };
     let name = format!("{title} over steps: arrow keys lead through the steps, Enter opens one");
-    let change = change(&points, is_share);
+    let changes = [&points, &others].map(|points| change(points, is_share));
+    let [own_change, other_change] = changes;
     let plot = Plot {
         training,
         shown: Arc::clone(shown),
+        beside: beside.filter(|_| !others.is_empty()).cloned(),
         frame,
         steps: Arc::new(steps),
         series,
     };
     let (told, about) = (plot.told(), plot.series.about());
-    let value = move || told.get();
+    let value = move || told.with(|told| told.own.clone());
+    let other = plot.beside.as_ref().map(|beside| {
+        let value = move || told.with(|told| told.beside.clone());
+        view! {
+            <p class="run-beside">
+                <span class="run-key other" title=beside.title.clone()>{value}</span>
+                <span class="faint">{other_change}</span>
+            </p>
+        }
+    });
     Some(
         view! {
             <section class="run-card" title=about>
                 <header>
                     <h2 dir="auto">{inert(&title)}</h2>
                     <strong class="run-now">{value}</strong>
-                    <span class="faint run-change">{change}</span>
+                    <span class="faint run-change">{own_change}</span>
+                    {other}
                 </header>
                 {plot.draw(&points, &others, name)}
             </section>
@@ -86,39 +98,46 @@ fn change(points: &[SeriesPoint], is_share: bool) -> Option<String> {
     Some(format!("{} → {}", text(first), text(last)))
 }
 
+/// The values that a card tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Told {
+    own: String,
+    /// That of the second run at the same step.
+    beside: Option<String>,
+}
+
 #[derive(Clone)]
 struct Plot {
     training: Training,
     shown: Arc<ShownRun>,
+    /// The second run, if it has a curve here.
+    beside: Option<Arc<ShownRun>>,
     frame: ChartFrame,
     steps: Arc<Vec<i64>>,
     series: Series,
 }
 
 impl Plot {
-    /// The value at the play-head, or at the last step.
-    fn told(&self) -> Memo<String> {
+    /// The values at the play-head, or at the last step of each run.
+    fn told(&self) -> Memo<Told> {
         let plot = self.clone();
         Memo::new(move |_| {
             let last = plot.steps.len().saturating_sub(1);
-            let at = plot.training.head.get().unwrap_or(last).min(last);
-            plot.value(at)
+            let head = plot.training.head.get().map(|at| at.min(last));
+            let beside = plot.beside.as_ref().map(|beside| {
+                let run = &beside.run;
+                let step = head.and_then(|at| plot.steps.get(at));
+                let at = match step {
+                    Some(step) => run.place_of(*step),
+                    None => run.steps.len().checked_sub(1),
+                };
+                at.map_or("–".to_owned(), |at| value(&plot.series, run, at))
+            });
+            Told {
+                own: value(&plot.series, &plot.shown.run, head.unwrap_or(last)),
+                beside,
+            }
         })
-    }
-
-    fn value(&self, at: usize) -> String {
-        let is_share = self.series.is_share();
-        match &self.series {
-            Series::Measure(measure) => {
-                let spread = self.shown.run.spread(at, measure);
-                let spread = spread.copied().unwrap_or_default();
-                spread_text(spread.mean, spread.deviation, is_share)
-            }
-            series => {
-                let point = series.point(&self.shown.run, at);
-                spread_text(point.map(|point| point.mean), None, is_share)
-            }
-        }
     }
 
     fn open(&self, at: usize) {
@@ -171,14 +190,22 @@ impl Plot {
         let told = self.told();
         let valuetext = {
             let steps = Arc::clone(&steps);
+            let beside = self.beside.clone();
             move || {
                 let step = steps.get(at()).copied().unwrap_or_default();
-                format!("Step {step}: {}", told.get())
+                let Told { own, beside: other } = told.get();
+                match (&beside, other) {
+                    (Some(beside), Some(other)) => {
+                        format!("Step {step}: {own}; {}: {other}", beside.title)
+                    }
+                    _ => format!("Step {step}: {own}"),
+                }
             }
         };
         let (hovered, opened, pressed) = (self.clone(), self.clone(), self);
         let beside = (!others.is_empty()).then(|| {
             view! {
+                <path class="run-other-band" d=frame.band(others)></path>
                 <path class="run-other" d=frame.line(others)></path>
                 <path class="run-other-dots" d=frame.dots(others)></path>
             }
@@ -238,5 +265,20 @@ impl Plot {
             </div>
         }
         .into_any()
+    }
+}
+
+/// The value of a curve at a step of a run, by its index.
+fn value(series: &Series, run: &TrainingRun, at: usize) -> String {
+    let is_share = series.is_share();
+    match series {
+        Series::Measure(measure) => {
+            let spread = run.spread(at, measure).copied().unwrap_or_default();
+            spread_text(spread.mean, spread.deviation, is_share)
+        }
+        series => {
+            let point = series.point(run, at);
+            spread_text(point.map(|point| point.mean), None, is_share)
+        }
     }
 }

@@ -15,9 +15,13 @@ use crate::route::TrainingPlace;
 
 /// The maximum number of groups shown.
 const MOST_GROUPS: usize = 500;
+
 /// The groups as tiles, coloured by mean reward.
 pub(super) fn groups(training: Training, shown: &Arc<ShownRun>, at: usize) -> AnyView {
-    let sort = RwSignal::new(TileOrder::Number);
+    let kept = training.kept;
+    let sort = Memo::new(move |_| {
+        kept.with(|kept| TileOrder::of_key(kept.tiles.as_deref().unwrap_or_default()))
+    });
     let shown = Arc::clone(shown);
     let tiles = move || {
         let step = shown.run.steps.get(at)?;
@@ -56,7 +60,11 @@ pub(super) fn groups(training: Training, shown: &Arc<ShownRun>, at: usize) -> An
             </option>
         }
     });
-    let change = move |event| sort.set(TileOrder::of_key(&event_target_value(&event)));
+    let change = move |event| {
+        let order = TileOrder::of_key(&event_target_value(&event));
+        let tiles = (order != TileOrder::default()).then(|| order.key().to_owned());
+        kept.update(|kept| kept.tiles = tiles);
+    };
     view! {
         <div class="run-line-of-facts">
             <h2 class="run-section">{"Groups"}</h2>

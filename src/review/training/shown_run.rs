@@ -7,6 +7,7 @@ use volary_trajectory::training::{
     Measure, RewardChoice, RunRows, Sample, SampleGroup, StepSummary, TrainingRun,
 };
 
+use crate::projection::training::figure_text;
 use crate::route::TrainingPlace;
 
 #[derive(Debug)]
@@ -66,6 +67,47 @@ impl ShownRun {
             RewardChoice::Whole => Measure::Reward.name(),
             RewardChoice::Part(name) => name,
         }
+    }
+
+    /// What is said where the user did not choose among several rewards; `None` if there is nothing to choose.
+    pub fn choice_text(&self) -> Option<String> {
+        let run = &self.run;
+        let counts = match (&run.choice, &run.whole_part) {
+            _ if self.chosen.is_some() || run.parts.len() < 2 => return None,
+            (RewardChoice::Part(name), _) if !run.has_whole_reward => {
+                return Some(format!(
+                    "The files do not say which reward counts. “{name}” is shown; choose another one above."
+                ));
+            }
+            (RewardChoice::Whole, Some(name)) => name,
+            _ => return None,
+        };
+        Some(format!(
+            "The samples have several rewards, of which “{counts}” counts; choose another one above."
+        ))
+    }
+
+    /// What a sample that is open has of the reward that was chosen; `None` for the reward of the file, which its page
+    /// shows.
+    fn chosen_rewards(&self, episodes: &[&str]) -> Option<String> {
+        let RewardChoice::Part(name) = &self.run.choice else {
+            return None;
+        };
+        let samples = episodes.iter().map(|id| {
+            let mut samples = self.run.samples.iter();
+            samples.find(|sample| *sample.row.id == **id)
+        });
+        let samples: Vec<&Sample> = samples.collect::<Option<_>>()?;
+        let value = |sample: &Sample| match sample.reward {
+            Some(reward) => figure_text(reward, false),
+            None => "none".to_owned(),
+        };
+        let values = samples.iter().map(|sample| match samples.len() {
+            1 => value(sample),
+            _ => format!("{} in sample {}", value(sample), sample.label()),
+        });
+        let values: Vec<String> = values.collect();
+        Some(format!("Reward ({name}): {}", values.join(", ")))
     }
 
     /// The title of a drawing of the reward that counts.
@@ -144,11 +186,12 @@ impl ShownRun {
         }
     }
 
-    /// The way back from an episode that was opened from a place. Beside others, it has no neighbours.
-    pub fn trail(&self, here: &TrainingPlace, episode: &str, is_compared: bool) -> Trail {
+    /// The way back from episodes that were opened from a place. Several of them have no neighbours.
+    pub fn trail(&self, here: &TrainingPlace, episodes: &[&str]) -> Trail {
         let way = self.way(here);
         let mut trail = Trail {
             links: way.links,
+            reward: self.chosen_rewards(episodes),
             ..Trail::default()
         };
         match self.level(here) {
@@ -166,8 +209,9 @@ impl ShownRun {
             Level::Group(_, group) => {
                 trail.links.push((here.to_hash(), way.title));
                 let samples = self.run.samples_of(&group.samples);
-                let at = samples.iter().position(|sample| *sample.row.id == *episode);
-                if let Some(at) = at.filter(|_| !is_compared) {
+                let is_it =
+                    |sample: &Sample| matches!(episodes, [only] if *sample.row.id == **only);
+                if let Some(at) = samples.iter().position(is_it) {
                     let target = |sample: &Sample| here.episode_hash(&sample.row.id, &[]);
                     trail.here =
                         Some((format!("Sample {}", samples[at].label()), at, samples.len()));
@@ -181,10 +225,13 @@ impl ShownRun {
 
     /// The rewards that may count: the value in addresses, and the name.
     pub fn rewards(&self) -> Vec<(String, String)> {
-        let whole = self
-            .run
-            .has_whole_reward
-            .then(|| (String::new(), "reward of the file".to_owned()));
+        let whole = self.run.has_whole_reward.then(|| {
+            let name = match &self.run.whole_part {
+                Some(part) => format!("reward of the file ({part})"),
+                None => "reward of the file".to_owned(),
+            };
+            (String::new(), name)
+        });
         let parts = self.run.parts.iter();
         let parts = parts.map(|(name, _)| (name.to_string(), name.to_string()));
         whole.into_iter().chain(parts).collect()
@@ -213,6 +260,8 @@ pub(super) struct Trail {
     pub links: Vec<(String, String)>,
     /// The name of the open sample, its index in the group, and the number of samples.
     pub here: Option<(String, usize, usize)>,
+    /// The reward that was chosen, if it is not the one that the file marks.
+    pub reward: Option<String>,
     pub before: Option<String>,
     pub after: Option<String>,
 }
@@ -421,14 +470,14 @@ pub(super) mod tests {
     fn a_sample_has_neighbours_in_its_group() {
         let run = small();
         let here = place(Some(1), Some("1"));
-        let trail = run.trail(&here, "1-1-0", false);
+        let trail = run.trail(&here, &["1-1-0"]);
         let names: Vec<&str> = trail.links.iter().map(|(_, name)| &**name).collect();
         assert_eq!(names, ["grpo", "Step 1", "Group 1"]);
         assert_eq!(trail.links[2].0, here.to_hash());
         assert_eq!(trail.here, Some(("Sample 0".to_owned(), 0, 2)));
         assert_eq!(trail.before, None);
         assert_eq!(trail.after, Some(here.episode_hash("1-1-1", &[])));
-        let trail = run.trail(&here, "1-1-1", false);
+        let trail = run.trail(&here, &["1-1-1"]);
         assert_eq!(trail.before, Some(here.episode_hash("1-1-0", &[])));
         assert_eq!(trail.after, None);
     }
@@ -440,19 +489,19 @@ pub(super) mod tests {
             let names = trail.links.into_iter().map(|(_, name)| name);
             (names.collect::<Vec<_>>(), trail.here, trail.after)
         };
-        let compared = run.trail(&place(Some(1), Some("1")), "1-1-0", true);
+        let compared = run.trail(&place(Some(1), Some("1")), &["1-1-0", "1-1-1"]);
         assert_eq!(names(compared).1, None);
-        let of_other_group = run.trail(&place(Some(1), Some("1")), "1-0-0", false);
+        let of_other_group = run.trail(&place(Some(1), Some("1")), &["1-0-0"]);
         assert_eq!(names(of_other_group).1, None);
-        let at_step = names(run.trail(&place(Some(1), None), "1-1-0", false));
+        let at_step = names(run.trail(&place(Some(1), None), &["1-1-0"]));
         assert_eq!(
             at_step,
             (vec!["grpo".to_owned(), "Step 1".to_owned()], None, None)
         );
-        let at_run = names(run.trail(&place(None, None), "1-1-0", false));
+        let at_run = names(run.trail(&place(None, None), &["1-1-0"]));
         assert_eq!(at_run.0, ["grpo"]);
         // The step is gone, as the run was written again.
-        let trail = run.trail(&place(Some(9), Some("1")), "9-1-0", false);
+        let trail = run.trail(&place(Some(9), Some("1")), &["9-1-0"]);
         assert_eq!(
             trail.links,
             [(place(None, None).to_hash(), "grpo".to_owned())]
@@ -498,8 +547,32 @@ pub(super) mod tests {
             .map(|(value, _)| value)
             .collect();
         assert_eq!(names[0], "", "the reward of the file comes first");
+        let chosen = ShownRun::of(&rows, Some("format"));
+        assert_eq!(
+            chosen
+                .trail(&place(None, None), &["1-0-0"])
+                .reward
+                .as_deref(),
+            Some("Reward (format): 0.5")
+        );
+        assert_eq!(chosen.trail(&place(None, None), &["?"]).reward, None);
+        assert_eq!(
+            ShownRun::of(&rows, None)
+                .trail(&place(None, None), &["1-0-0"])
+                .reward,
+            None,
+            "the page of the sample shows the reward of the file"
+        );
+        assert_eq!(chosen.choice_text(), None);
         assert!(names.contains(&"answer".to_owned()), "{names:?}");
-        let without = ShownRun::of(&with_parts(None), None).rewards();
+        let equal = ShownRun::of(&with_parts(Some(0.5)), None);
+        assert_eq!(equal.rewards()[0].1, "reward of the file (answer)");
+        let words = equal.choice_text().expect("there are two rewards");
+        assert!(words.contains("“answer” counts"), "{words}");
+        let without = ShownRun::of(&with_parts(None), None);
+        let words = without.choice_text().expect("there are two rewards");
+        assert!(words.contains("“answer” is shown"), "{words}");
+        let without = without.rewards();
         assert!(
             without.iter().all(|(value, _)| !value.is_empty()),
             "{without:?}"

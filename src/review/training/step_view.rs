@@ -33,6 +33,8 @@ pub(super) fn view(
     let first = first.map(|first| {
         view! { <span class="run-key first">{format!("Step {}, as an outline", first.step)}</span> }
     });
+    let samples = shown.run.samples_of(&step.samples);
+    let to_table = table_address(samples, step.step, &shown.run.choice);
     let legend = view! {
         <p class="run-legend">
             <span class="run-key">{format!("Step {}", step.step)}</span>
@@ -43,7 +45,7 @@ pub(super) fn view(
     view! {
         <div class="run-line-of-facts">
             <p class="run-facts">{step_facts(step)}</p>
-            <a class="button small" href=table_address(shown.run.samples_of(&step.samples), step.step)>
+            <a class="button small" href=to_table>
                 {"Show in table"}
             </a>
         </div>

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use volary_trajectory::table::Column;
 use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::view::View;
-use volary_trajectory::training::{Sample, SampleGroup, StepSummary, TrainingRun};
+use volary_trajectory::training::{RewardChoice, Sample, SampleGroup, StepSummary, TrainingRun};
 
+use crate::projection::library::FIRST_COLUMNS;
 use crate::projection::text::{count_text, plural};
 use crate::projection::training::{SIDE, figure_text, spread_text};
 use crate::route::{ReviewPlace, Route};
@@ -128,6 +129,11 @@ pub(super) fn gaps_text(run: &TrainingRun) -> Option<String> {
     (!gaps.is_empty()).then(|| format!("Steps without samples: {}{more}.", gaps.join(", ")))
 }
 
+/// Says how many of something are left out; `None` if none is.
+pub(super) fn left_out(count: usize, words: &str) -> Option<String> {
+    (count > 0).then(|| format!("{} {words}", count_text(count)))
+}
+
 /// The advantage of a sample: one figure, or the range over its tokens.
 pub(super) fn advantage_text(advantage: Option<(f64, f64)>) -> String {
     match advantage {
@@ -142,7 +148,8 @@ pub(super) fn advantage_text(advantage: Option<(f64, f64)>) -> String {
 }
 
 /// The address of the table of trajectories, filtered to the samples of a step.
-pub(super) fn table_address(samples: &[Sample], step: i64) -> String {
+/// The reward that counts has a column.
+pub(super) fn table_address(samples: &[Sample], step: i64, choice: &RewardChoice) -> String {
     let has_step = samples.first().is_some_and(|sample| {
         let value = sample.row.metadata.get("step");
         value.is_some_and(|value| !value.is_null())
@@ -160,8 +167,13 @@ pub(super) fn table_address(samples: &[Sample], step: i64) -> String {
         let files = files.iter().map(|file| (*file).to_owned());
         (Column::Run, Filter::OneOf(files.collect()))
     });
+    let columns = match choice {
+        RewardChoice::Whole => None,
+        RewardChoice::Part(name) => Some(columns_with(Column::Score(name.clone()))),
+    };
     let view = View {
         filters: std::iter::once(of_step).chain(of_files).collect(),
+        columns,
         ..View::default()
     };
     let place = ReviewPlace {
@@ -171,9 +183,19 @@ pub(super) fn table_address(samples: &[Sample], step: i64) -> String {
     Route::Review(place).to_hash()
 }
 
+/// The first columns of the table, with another one next to the reward.
+fn columns_with(other: Column) -> Vec<Column> {
+    let columns = FIRST_COLUMNS.iter().flat_map(|column| {
+        let beside = (*column == Column::Reward).then(|| other.clone());
+        std::iter::once(column.clone()).chain(beside)
+    });
+    columns.collect()
+}
+
 /// The order of the tiles of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TileOrder {
+    #[default]
     Number,
     Mean,
     Spread,
@@ -201,8 +223,7 @@ impl TileOrder {
 
     pub fn of_key(key: &str) -> TileOrder {
         let mut all = TileOrder::ALL.into_iter();
-        all.find(|order| order.key() == key)
-            .unwrap_or(TileOrder::Number)
+        all.find(|order| order.key() == key).unwrap_or_default()
     }
 
     /// The groups in this order. Those without a figure come last.
@@ -397,7 +418,7 @@ mod tests {
     fn in_table(rows: &[Row], step: i64) -> Vec<usize> {
         let run = run(rows.iter().cloned());
         let at = run.place_of(step).expect("the step");
-        let address = table_address(run.samples_of(&run.steps[at].samples), step);
+        let address = table_address(run.samples_of(&run.steps[at].samples), step, &run.choice);
         let Route::Review(place) = Route::parse(&address) else {
             panic!("{address}");
         };
@@ -453,7 +474,7 @@ mod tests {
             }]);
             run.samples[0].clone()
         };
-        let address = |samples: &[Sample]| table_address(samples, 1);
+        let address = |samples: &[Sample]| table_address(samples, 1, &RewardChoice::Whole);
         let alone = address(&[sample(None)]);
         assert!(!alone.contains("run"), "{alone}");
         let samples = [sample(Some("a")), sample(None)];
@@ -473,6 +494,32 @@ mod tests {
             .collect();
         let many = address(&many);
         assert!(!many.contains("file"), "an address stays short: {many}");
+    }
+
+    #[test]
+    fn the_table_shows_the_chosen_reward() {
+        let samples = run([row(1, 0, 0, Some(1.0))]).samples;
+        let columns = |choice: &RewardChoice| {
+            let Route::Review(place) = Route::parse(&table_address(&samples, 1, choice)) else {
+                panic!("no place");
+            };
+            View::read(&place.view).columns
+        };
+        assert_eq!(
+            columns(&RewardChoice::Whole),
+            None,
+            "the reader's own columns"
+        );
+        let chosen = columns(&RewardChoice::Part("format".into())).expect("columns");
+        let reward = chosen.iter().position(|column| *column == Column::Reward);
+        let score = reward.and_then(|at| chosen.get(at + 1));
+        assert_eq!(score, Some(&Column::Score("format".into())));
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        assert_eq!(left_out(0, "more"), None);
+        assert_eq!(left_out(1200, "more").as_deref(), Some("1,200 more"));
     }
 
     #[test]

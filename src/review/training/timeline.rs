@@ -12,7 +12,7 @@ use volary_trajectory::spans::SpanKind;
 use volary_trajectory::training::times::{LaneOrder, SampleTime, StepTimes};
 
 use super::{ShownRun, Training};
-use crate::browser::{element, keys, location};
+use crate::browser::{element, keys};
 use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;
@@ -37,14 +37,14 @@ pub(super) fn times(
     let words = times_words(&times);
     let untimed =
         (times.untimed > 0).then(|| format!(" {} without times.", count_text(times.untimed)));
-    let look = LanesLook::new(training, times.seconds);
+    let look = LanesLook::new(training, &times);
     Some(
         view! {
             <div class="run-line-of-facts time-head">
                 <h2 class="run-section">{"Time"}</h2>
                 {legend(&times, look.only)}
                 {look.kinds(&times)}
-                {order_choice(look.order)}
+                {order_choice(look)}
                 {look.endings(&times)}
                 {look.zoom()}
             </div>
@@ -59,24 +59,41 @@ pub(super) fn times(
 #[derive(Clone, Copy)]
 struct LanesLook {
     training: Training,
-    order: RwSignal<LaneOrder>,
+    order: Memo<LaneOrder>,
     /// The kind of spans that are drawn; all of them without one.
-    only: RwSignal<Option<SpanKind>>,
+    only: Memo<Option<SpanKind>>,
     /// The ending of the samples that have lanes; all of them without one.
-    ending: RwSignal<Option<EndingKind>>,
+    ending: Memo<Option<EndingKind>>,
     axis: RwSignal<TimeAxis>,
 }
 
 impl LanesLook {
-    /// At the part of the time that the address names.
-    fn new(training: Training, seconds: f64) -> LanesLook {
+    /// At the part of the time that the address names. A choice that these times do not have is none.
+    fn new(training: Training, times: &Arc<StepTimes>) -> LanesLook {
         let place = training.place.get_untracked();
         let shown = place.and_then(|place| place.time);
+        let (kept, seconds) = (training.kept, times.seconds);
+        let (of_kinds, of_endings) = (Arc::clone(times), Arc::clone(times));
         LanesLook {
             training,
-            order: RwSignal::new(LaneOrder::default()),
-            only: RwSignal::new(None),
-            ending: RwSignal::new(None),
+            order: Memo::new(move |_| {
+                kept.with(|kept| LaneOrder::of_key(kept.lanes.as_deref().unwrap_or_default()))
+            }),
+            only: Memo::new(move |_| {
+                kept.with(|kept| {
+                    let name = kept.spans.as_deref()?;
+                    let mut kinds = of_kinds.kinds.iter().map(|(kind, _)| *kind);
+                    kinds.find(|kind| kind.name() == name)
+                })
+            }),
+            ending: Memo::new(move |_| {
+                kept.with(|kept| {
+                    let word = kept.ending.as_deref()?;
+                    let endings = of_endings.endings().into_iter();
+                    let mut endings = endings.map(|(ending, _)| ending);
+                    endings.find(|ending| ending.word() == word)
+                })
+            }),
             axis: RwSignal::new(TimeAxis::new(seconds, shown.as_deref())),
         }
     }
@@ -88,11 +105,7 @@ impl LanesLook {
             self.axis.set(axis);
         }
         if is_other {
-            let place = TrainingPlace {
-                time: axis.to_text(),
-                ..self.training.here()
-            };
-            location::replace(&place.to_hash());
+            self.training.time.set(axis.to_text());
         }
     }
 
@@ -118,9 +131,9 @@ impl LanesLook {
         let kinds: Vec<SpanKind> = times.kinds.iter().map(|(kind, _)| *kind).collect();
         let options = kinds.iter();
         let options = options.map(|kind| (kind.name(), kind.name().to_owned()));
-        narrowing("Spans", "all kinds", options.collect(), move |name| {
-            let only = kinds.iter().find(|kind| kind.name() == name);
-            self.only.set(only.copied());
+        let now = move || self.only.get().map(SpanKind::name);
+        narrowing("Spans", "all kinds", options.collect(), now, move |name| {
+            self.training.kept.update(|kept| kept.spans = name);
         })
     }
 
@@ -130,8 +143,9 @@ impl LanesLook {
             let name = format!("{} ({})", ending_name(ending), count_text(samples));
             (ending.word(), name)
         });
-        narrowing("Ending", "any", options.collect(), move |word| {
-            self.ending.set(EndingKind::read(&word));
+        let now = move || self.ending.get().map(EndingKind::word);
+        narrowing("Ending", "any", options.collect(), now, move |word| {
+            self.training.kept.update(|kept| kept.ending = word);
         })
     }
 
@@ -204,7 +218,7 @@ impl LanesLook {
     }
 }
 
-fn legend(times: &StepTimes, only: RwSignal<Option<SpanKind>>) -> AnyView {
+fn legend(times: &StepTimes, only: Memo<Option<SpanKind>>) -> AnyView {
     let is_plain = times.kinds.is_empty();
     let kinds = times.kinds.iter().map(|(kind, _)| *kind);
     let kinds = kinds.chain(std::iter::once(SpanKind::Whole)).map(|kind| {
@@ -227,21 +241,32 @@ fn legend(times: &StepTimes, only: RwSignal<Option<SpanKind>>) -> AnyView {
     .into_any()
 }
 
-/// A select that narrows what is drawn to one of several options, each with its value and name. The empty value is all.
+/// A select that narrows what is drawn to one of several options, each with its value and name, or to none.
 fn narrowing(
     label: &'static str,
     all: &'static str,
     options: Vec<(&'static str, String)>,
-    change: impl Fn(String) + 'static,
+    now: impl Fn() -> Option<&'static str> + Copy + Send + 'static,
+    change: impl Fn(Option<String>) + 'static,
 ) -> Option<AnyView> {
     let is_needed = options.len() > 1;
     let options = options.into_iter();
-    let options = options.map(|(value, name)| view! { <option value=value>{name}</option> });
+    let options = options.map(|(value, name)| {
+        view! {
+            <option value=value prop:selected=move || now() == Some(value)>
+                {name}
+            </option>
+        }
+    });
+    let changed = move |event| {
+        let value = event_target_value(&event);
+        change(Some(value).filter(|value| !value.is_empty()));
+    };
     is_needed.then(|| {
         view! {
             <label class="group-choice">
                 <span>{label}</span>
-                <select on:change=move |event| change(event_target_value(&event))>
+                <select on:change=changed>
                     <option value="">{all}</option>
                     {options.collect_view()}
                 </select>
@@ -251,29 +276,23 @@ fn narrowing(
     })
 }
 
-fn order_choice(order: RwSignal<LaneOrder>) -> AnyView {
-    let option = move |value: LaneOrder, key: &'static str, name: &'static str| {
+fn order_choice(look: LanesLook) -> AnyView {
+    let options = LaneOrder::ALL.map(|order| {
         view! {
-            <option value=key prop:selected=move || order.get() == value>
-                {name}
+            <option value=order.key() prop:selected=move || look.order.get() == order>
+                {order.name()}
             </option>
         }
-    };
+    });
     let change = move |event| {
-        order.set(match &*event_target_value(&event) {
-            "longest" => LaneOrder::Longest,
-            "started" => LaneOrder::Started,
-            _ => LaneOrder::LastFirst,
-        });
+        let order = LaneOrder::of_key(&event_target_value(&event));
+        let lanes = (order != LaneOrder::default()).then(|| order.key().to_owned());
+        look.training.kept.update(|kept| kept.lanes = lanes);
     };
     view! {
         <label class="group-choice">
             <span>{"Order of samples"}</span>
-            <select on:change=change>
-                {option(LaneOrder::LastFirst, "last", "finished last")}
-                {option(LaneOrder::Longest, "longest", "longest")}
-                {option(LaneOrder::Started, "started", "as started")}
-            </select>
+            <select on:change=change>{options.into_iter().collect_view()}</select>
         </label>
     }
     .into_any()

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::Training;
+use super::{Training, opened};
 use crate::components::text::inert;
 use crate::projection::text::count_text;
 use crate::route::ReviewPlace;
@@ -15,11 +15,12 @@ pub(in crate::review) fn Trail(
     place: Memo<ReviewPlace>,
 ) -> impl IntoView {
     let trail = Memo::new(move |_| {
-        let episode = place.with(|place| place.episode.clone())?;
-        let is_compared = place.with(|place| !place.beside.is_empty());
         let here = training.place.get()?;
         let shown = training.shown.get()?;
-        Some(shown.trail(&here, &episode, is_compared))
+        place.with(|place| {
+            let episode = place.episode.as_ref()?;
+            Some(shown.trail(&here, &opened(episode, place)))
+        })
     });
     let bar = move || {
         let trail = trail.get()?;
@@ -54,6 +55,7 @@ pub(in crate::review) fn Trail(
             <nav class="failure-bar training-trail" aria-label="Training run">
                 {links.collect_view()}
                 {here}
+                {trail.reward.map(|reward| view! { <span dir="auto">{inert(&reward)}</span> })}
                 {step(trail.before, "Previous sample")}
                 {step(trail.after, "Next sample")}
             </nav>

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use volary_core::json::Text;
 
 use super::measure::Measure;
-use super::sample::{Sample, number, rollouts};
+use super::sample::{Sample, number, part, rollouts};
 use super::spread::Spread;
 use crate::episode::EndingKind;
 use crate::table::Row;
@@ -39,6 +39,8 @@ pub struct TrainingRun {
     pub choice: RewardChoice,
     /// Whether some sample has a reward that its file marks as the one.
     pub has_whole_reward: bool,
+    /// The part that always equals the reward that the file marks.
+    pub whole_part: Option<Text>,
     /// The parts of rewards, with the number of samples that have them, the most frequent first.
     pub parts: Vec<(Text, usize)>,
     /// Steps without samples between the first and the last one, as inclusive ranges.
@@ -187,6 +189,7 @@ impl TrainingRun {
             measures,
             choice,
             has_whole_reward,
+            whole_part: has_whole_reward.then(|| whole_part(rows, &parts)).flatten(),
             parts,
         }
     }
@@ -252,6 +255,17 @@ fn parts(rows: &[Arc<Row>]) -> Vec<(Text, usize)> {
     parts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     parts.truncate(MOST_PARTS);
     parts
+}
+
+/// The first part that equals the reward of all rows that have one.
+fn whole_part(rows: &[Arc<Row>], parts: &[(Text, usize)]) -> Option<Text> {
+    let is_reward = |name: &Text| {
+        let scored = rows.iter().filter(|row| row.reward.is_some());
+        let value = |row: &Row| part(row, name).map(f64::to_bits);
+        { scored }.all(|row| value(row) == row.reward.map(f64::to_bits))
+    };
+    let mut names = parts.iter().map(|(name, _)| name);
+    names.find(|name| is_reward(name)).cloned()
 }
 
 /// The measures that some sample has, the reward and its other parts first. A part that always equals the reward is left
@@ -487,10 +501,28 @@ mod tests {
             [Measure::Reward, Measure::Part("correct".into())]
         );
         assert!(run.has_choice());
+        assert_eq!(run.whole_part, None, "no reward is marked");
         let rows: Vec<Arc<Row>> = rows.into_iter().map(Arc::new).collect();
         let other = TrainingRun::of(&rows, Some(RewardChoice::Part("correct".into())));
         let reward = &other.steps[0].spreads[0];
         assert_eq!((reward.mean, reward.missing), (Some(1.0), 1));
+    }
+
+    #[test]
+    fn the_part_that_counts_is_recognized() {
+        let with = |sample, reward: Option<f64>, parts: [f64; 2]| Row {
+            scores: vec![score("format", parts[0]), score("total", parts[1])],
+            ..row(0, 0, sample, reward)
+        };
+        let own = run([
+            with(0, Some(0.5), [1.0, 0.5]),
+            with(1, Some(1.0), [1.0, 1.0]),
+            // Nothing is said of a sample without a reward.
+            with(2, None, [1.0, 0.0]),
+        ]);
+        assert_eq!(own.whole_part.as_deref(), Some("total"));
+        let other = run([with(0, Some(0.75), [1.0, 0.5])]);
+        assert_eq!(other.whole_part, None);
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl Course {
     }
 }
 
-/// The reward from which a sample counts as solved: 1 if some sample reaches it, otherwise the middle of all rewards.
+/// The reward from which a sample counts as solved unless the user says otherwise: 1 if some sample reaches it, otherwise the middle of all rewards.
 pub fn threshold(run: &TrainingRun) -> f64 {
     let rewards = run.samples.iter().filter_map(|sample| sample.reward);
     let finite = rewards.filter(|reward| reward.is_finite());
@@ -98,9 +98,9 @@ pub fn threshold(run: &TrainingRun) -> f64 {
     }
 }
 
-/// The tasks of a run that are seen at several steps, by course and name; then those that are seen once.
-pub fn tasks(run: &TrainingRun) -> Vec<TaskHistory> {
-    let threshold = threshold(run);
+/// The tasks of a run that are seen at several steps, by course and name; then those that are seen once. A sample counts
+/// as solved from a reward of `threshold` on.
+pub fn tasks(run: &TrainingRun, threshold: f64) -> Vec<TaskHistory> {
     let mut visits: BTreeMap<Text, Vec<Visit>> = BTreeMap::new();
     for step in &run.steps {
         for group in &step.groups {
@@ -153,7 +153,8 @@ mod tests {
     }
 
     fn courses(rows: &[Arc<Row>]) -> Vec<(String, Course)> {
-        let histories = tasks(&TrainingRun::of(rows, None)).into_iter();
+        let run = TrainingRun::of(rows, None);
+        let histories = tasks(&run, threshold(&run)).into_iter();
         histories
             .map(|history| (history.task.to_string(), history.course))
             .collect()
@@ -185,6 +186,16 @@ mod tests {
         ];
         let expected = expected.map(|(task, course)| (task.to_owned(), course));
         assert_eq!(courses(&rows), expected);
+    }
+
+    #[test]
+    fn another_threshold_is_another_course() {
+        let rows = [row(0, "t", Some(0.4)), row(1, "t", Some(0.7))];
+        let run = TrainingRun::of(&rows, None);
+        let course = |threshold| tasks(&run, threshold)[0].course;
+        assert_eq!(course(0.5), Course::Learned);
+        assert_eq!(course(0.4), Course::AlwaysSolved);
+        assert_eq!(course(1.0), Course::NeverSolved);
     }
 
     #[test]

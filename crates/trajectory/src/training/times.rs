@@ -36,6 +36,34 @@ pub enum LaneOrder {
     Started,
 }
 
+impl LaneOrder {
+    pub const ALL: [LaneOrder; 3] = [LaneOrder::LastFirst, LaneOrder::Longest, LaneOrder::Started];
+
+    /// Identifies the order in addresses.
+    pub const fn key(self) -> &'static str {
+        match self {
+            LaneOrder::LastFirst => "last",
+            LaneOrder::Longest => "longest",
+            LaneOrder::Started => "started",
+        }
+    }
+
+    /// The words for display.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LaneOrder::LastFirst => "finished last",
+            LaneOrder::Longest => "longest",
+            LaneOrder::Started => "as started",
+        }
+    }
+
+    /// The order with this key, otherwise the default.
+    pub fn of_key(key: &str) -> LaneOrder {
+        let mut all = LaneOrder::ALL.into_iter();
+        all.find(|order| order.key() == key).unwrap_or_default()
+    }
+}
+
 /// What runs at a time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Running {
