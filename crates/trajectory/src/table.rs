@@ -20,6 +20,7 @@ pub mod token_column;
 pub mod variation;
 pub mod view;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use volary_core::json::{Json, Object, Text};
@@ -169,15 +170,39 @@ pub enum Cell<'a> {
 /// What precedes the number of a branch in the id of its episode.
 pub(crate) const BRANCH: &str = "-branch-";
 
+/// The metadata with the rollout that an episode was cut from, unique within its step. Its siblings have the same. The name
+/// is one that no file has for something else.
+pub(crate) const ROLLOUT: &str = "slime_rollout_id";
+
+/// Which rollout an episode is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RolloutOf<'a> {
+    pub id: Cow<'a, str>,
+    /// The number of its branch, from 1; `None` if the file names the rollout only.
+    pub branch: Option<u64>,
+}
+
 impl Row {
-    /// The id of its rollout, and the number of its branch from 1. Branches of a rollout are episodes of their own, each
-    /// with the reward of the whole.
-    pub fn rollout(&self) -> (&str, u64) {
+    /// Its rollout. Branches of a rollout are episodes of their own, each with the reward of the whole.
+    pub fn rollout(&self) -> RolloutOf<'_> {
+        let named = self.metadata.get(ROLLOUT).filter(|named| !named.is_null());
+        if let Some(named) = named {
+            let step = self.metadata.get("step").map(Json::to_display);
+            let (step, named) = (step.unwrap_or_default(), named.to_display());
+            return RolloutOf {
+                id: format!("{step}/{named}").into(),
+                branch: None,
+            };
+        }
         let branch = self.id.rsplit_once(BRANCH).and_then(|(rollout, number)| {
             let number = number.parse().ok().filter(|number| *number > 1)?;
             Some((rollout, number))
         });
-        branch.unwrap_or((&self.id, 1))
+        let (id, branch) = branch.unwrap_or((&self.id, 1));
+        RolloutOf {
+            id: id.into(),
+            branch: Some(branch),
+        }
     }
 
     /// The row of an episode; its tags are stored separately.

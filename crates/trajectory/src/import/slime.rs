@@ -26,6 +26,7 @@ use super::token_lists;
 use super::transcript::{ImportedMessage, Transcript};
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 use crate::spans::{extent, spans};
+use crate::table::ROLLOUT;
 use crate::timeline::first_line;
 use tokens::Lists;
 
@@ -219,6 +220,8 @@ fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>)
         ("step", step),
         ("group", group.map(|group| number_of(&group))),
         ("sample", index.map(|index| number_of(&index))),
+        // Several samples may be cut from one rollout.
+        (ROLLOUT, rest.take_id("rollout_id").map(|id| number_of(&id))),
         ("weight_versions", rest.take("weight_versions")),
     ];
     for (key, value) in place {

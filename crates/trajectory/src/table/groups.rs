@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use volary_core::json::Text;
 
 use super::order::{Direction, natural};
-use super::{Cell, Column, Row};
+use super::{Cell, Column, RolloutOf, Row};
 use crate::statistics::pass_all;
 
 /// The grouping criterion.
@@ -181,7 +181,7 @@ pub struct Grouping {
     known: BTreeMap<Vec<String>, usize>,
     groups: Vec<Group>,
     /// The rollouts of each group: the indices of their rewards, and the branches that these are of.
-    rollouts: Vec<HashMap<u64, (usize, u64)>>,
+    rollouts: Vec<HashMap<u64, (usize, Option<u64>)>>,
     rows: usize,
 }
 
@@ -203,9 +203,9 @@ impl Grouping {
         let place = self.rows;
         self.rows += 1;
         let reward = row.reward.filter(|reward| !reward.is_nan());
-        let (rollout, branch) = row.rollout();
+        let RolloutOf { id, branch } = row.rollout();
         let mut hasher = DefaultHasher::new();
-        (row.run.as_deref(), rollout).hash(&mut hasher);
+        (row.run.as_deref(), id).hash(&mut hasher);
         let rollout = hasher.finish();
         for Key {
             key,
@@ -229,7 +229,7 @@ impl Grouping {
             group.rows.push(place);
             let Some(reward) = reward else { continue };
             match self.rollouts[index].entry(rollout) {
-                Entry::Occupied(mut known) if known.get().1 != branch => {
+                Entry::Occupied(mut known) if branch.is_none() || known.get().1 != branch => {
                     let (trial, first) = known.get_mut();
                     if branch < *first {
                         *first = branch;

@@ -8,8 +8,8 @@ use volary_core::json::{Json, Object, Text};
 use super::measure::Measure;
 use super::run::RewardChoice;
 use crate::episode::EndingKind;
-use crate::table::Row;
 use crate::table::token_column::{TokenColumn, policies};
+use crate::table::{RolloutOf, Row};
 
 /// A sample: an episode at a step of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,7 +92,7 @@ impl Sample {
         let task = row.task.as_ref().map_or("", |task| &*task.id);
         match row.name.strip_prefix(task) {
             Some(rest) if !task.is_empty() => {
-                let id: String = self.rollout().chars().take(SHOWN).collect();
+                let id: String = row.rollout().id.chars().take(SHOWN).collect();
                 format!("{id}{rest}")
             }
             _ if row.name.trim().is_empty() => row.id.to_string(),
@@ -119,11 +119,6 @@ impl Sample {
             true => format!("{group}, {sample}"),
             false => sample,
         }
-    }
-
-    /// The id of its rollout. Branches of a rollout are samples of their own, with the reward of the whole.
-    pub fn rollout(&self) -> &str {
-        self.row.rollout().0
     }
 
     /// The value of a measure. NaN is a value; `None` is none.
@@ -175,9 +170,9 @@ impl Sample {
 pub(super) fn rollouts(samples: &[Sample]) -> impl Iterator<Item = &Sample> {
     let mut seen = BTreeSet::new();
     samples.iter().filter(move |sample| {
-        let (rollout, branch) = sample.row.rollout();
+        let RolloutOf { id, branch } = sample.row.rollout();
         // Ids of other samples need not be unique.
-        seen.insert((sample.row.run.as_deref(), rollout)) || branch == 1
+        seen.insert((sample.row.run.as_deref(), id)) || branch == Some(1)
     })
 }
 
@@ -215,7 +210,7 @@ mod tests {
                 ..Row::default()
             };
             let sample = Sample::of(&Arc::new(row), &RewardChoice::Whole).unwrap();
-            (sample.label(), sample.rollout().to_owned())
+            (sample.label(), sample.row.rollout().id.into_owned())
         };
         let pair = |label: &str, rollout: &str| (label.to_owned(), rollout.to_owned());
         assert_eq!(

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use volary_core::json::Json;
 use volary_trajectory::Episode;
 use volary_trajectory::import::{ImportOutcome, InputFile, import};
-use volary_trajectory::table::Row;
+use volary_trajectory::table::groups::{GroupBy, Grouping, SUCCESS};
+use volary_trajectory::table::{Column, Row};
 use volary_trajectory::token_record::TokenRecord;
 use volary_trajectory::training::advantage::AdvantageRule;
 use volary_trajectory::training::{Catalog, Measure, TrainingRun};
@@ -198,6 +200,40 @@ fn samples_with_one_index_are_joined_by_their_positions() {
         (record.strip.len(), stream(episode, "log_probs").len())
     });
     assert_eq!(lengths.collect::<Vec<_>>(), [(6, 2), (7, 3), (10, 4)]);
+}
+
+/// Version 1 names no positions, and its ranks have the samples of a rollout in any order.
+#[test]
+fn samples_with_one_index_and_no_position_are_joined_by_their_tokens() {
+    let shards = ["slime-siblings-v1-0.pt", "slime-siblings-v1-1.pt"].map(fixture);
+    let mut files = shards.to_vec();
+    // Another rank may have the same data.
+    files.extend(shards);
+    files.push(fixture("slime-siblings.pt"));
+    let outcome = import(&files).unwrap();
+    assert_eq!(lost(&outcome), [""; 0]);
+    let advantages = outcome.episodes.iter().map(|it| stream(it, "advantages"));
+    let expected = [vec![Some(0.0); 2], vec![Some(1.0); 3], vec![Some(2.0); 4]];
+    assert_eq!(advantages.collect::<Vec<_>>(), expected);
+}
+
+/// Trainers count the reward of a rollout once, however many samples were cut from it.
+#[test]
+fn samples_of_one_rollout_count_once() {
+    let outcome = import(&[fixture("slime-siblings.pt")]).unwrap();
+    let rows = outcome.episodes.iter().map(|it| Row::of(it, Vec::new()));
+    let rows: Vec<Arc<Row>> = rows.map(Arc::new).collect();
+    let run = TrainingRun::of(&rows, None);
+    assert_eq!(run.samples.len(), 3);
+    assert_eq!(run.steps[0].groups[0].reward.count, 2);
+    let by = GroupBy::columns(&[Column::Task]).unwrap();
+    let mut grouping = Grouping::new(by, SUCCESS);
+    rows.iter().for_each(|row| grouping.add(row));
+    let groups = grouping.done();
+    let [group] = groups.as_slice() else {
+        panic!("{} groups", groups.len())
+    };
+    assert_eq!((group.rows.len(), group.rewards.len()), (3, 2));
 }
 
 #[test]

@@ -46,26 +46,32 @@ pub(in crate::import) struct PlaceInRollouts {
 pub(in crate::import) struct Places {
     places: Vec<PlaceInRollouts>,
     by_position: HashMap<usize, usize>,
-    by_index: HashMap<i64, usize>,
+    by_index: HashMap<i64, Vec<usize>>,
 }
 
 impl Places {
     /// The places of samples, in the order of their numbers.
     pub fn of(places: Vec<PlaceInRollouts>) -> Places {
-        let numbered = || places.iter().enumerate();
+        let mut by_index: HashMap<i64, Vec<usize>> = HashMap::new();
+        let mut by_position = HashMap::new();
+        for (number, place) in places.iter().enumerate() {
+            if let Some(index) = place.index {
+                by_index.entry(index).or_default().push(number);
+            }
+            if let Some(position) = place.position {
+                by_position.insert(position, number);
+            }
+        }
         Places {
-            by_position: numbered()
-                .filter_map(|(number, place)| Some((place.position?, number)))
-                .collect(),
-            by_index: numbered()
-                .filter_map(|(number, place)| Some((place.index?, number)))
-                .collect(),
             places,
+            by_position,
+            by_index,
         }
     }
 
-    /// The number of the sample at a place: at its position, unless that one has another index.
-    pub fn find(&self, place: PlaceInRollouts) -> Option<usize> {
+    /// The numbers of the samples that may be at a place: the one at its position, unless that one has another index;
+    /// otherwise all with its index, as both dumps have them in the same order.
+    pub fn find(&self, place: PlaceInRollouts) -> &[usize] {
         let at_position = place
             .position
             .and_then(|position| self.by_position.get(&position));
@@ -75,8 +81,13 @@ impl Places {
                 .zip(place.index)
                 .is_none_or(|(one, other)| one == other)
         };
-        let with_index = || place.index.and_then(|index| self.by_index.get(&index));
-        at_position.filter(fits).or_else(with_index).copied()
+        match at_position.filter(fits) {
+            Some(number) => std::slice::from_ref(number),
+            None => {
+                let with_index = place.index.and_then(|index| self.by_index.get(&index));
+                with_index.map_or(&[], Vec::as_slice)
+            }
+        }
     }
 }
 

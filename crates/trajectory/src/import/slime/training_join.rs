@@ -97,13 +97,29 @@ pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
     });
     let steps: HashMap<i64, (Vec<usize>, Places)> = steps.collect();
     let (mut tally, mut alone) = (Tally::default(), Vec::new());
+    let mut is_joined = vec![false; outcome.episodes.len()];
     for sample in samples {
         let of_step = sample.step.and_then(|step| steps.get(&step));
-        let found = of_step.and_then(|(numbers, places)| numbers.get(places.find(sample.place)?));
-        let Some(episode) = found.and_then(|number| outcome.episodes.get_mut(*number)) else {
+        let found = of_step.map(|(numbers, places)| {
+            let found = places.find(sample.place).iter();
+            found.filter_map(|at| numbers.get(*at).copied()).collect()
+        });
+        let found: Vec<usize> = found.unwrap_or_default();
+        // Samples that were cut from one rollout have one index. Ranks have them in any order.
+        let has_tokens = |number: &&usize| {
+            let episode = outcome.episodes.get(**number);
+            episode.is_some_and(|episode| has_same_tokens(episode, &sample))
+        };
+        let fits = || found.iter().filter(has_tokens);
+        // Ranks that share their data repeat all samples.
+        let free = fits().find(|number| !is_joined[**number]);
+        let number = free.or_else(|| fits().next()).or(found.first()).copied();
+        let Some(number) = number else {
             alone.push(sample);
             continue;
         };
+        is_joined[number] = true;
+        let episode = &mut outcome.episodes[number];
         match attach(episode, sample) {
             Err(NotJoined::NoTokens(sample)) => alone.push(*sample),
             result => tally.count(result),
@@ -160,16 +176,20 @@ pub(in crate::import) fn index_of(episode: &Episode) -> Option<i64> {
     episode.metadata.get("sample").and_then(Json::as_i64)
 }
 
+fn has_same_tokens(episode: &Episode, sample: &TrainSample) -> bool {
+    let (Some(record), Some(ids)) = (&episode.tokens, sample.lists.get("tokens")) else {
+        return false;
+    };
+    let known = record.strip.ids().iter().map(|id| Some(*id));
+    ids.len() == record.strip.len() && ids.iter().map(token_id).eq(known)
+}
+
 /// Adds training data to the episode of the same sample. Returns what could not be aligned.
 pub(super) fn attach(episode: &mut Episode, sample: TrainSample) -> Result<Vec<String>, NotJoined> {
+    let is_same = has_same_tokens(episode, &sample);
     let Some(record) = episode.tokens.take() else {
         return Err(NotJoined::NoTokens(Box::new(sample)));
     };
-    let ids = sample.lists.get("tokens");
-    let is_same = ids.is_some_and(|ids| {
-        let known = record.strip.ids().iter().map(|id| Some(*id));
-        ids.len() == record.strip.len() && ids.iter().map(token_id).eq(known)
-    });
     if !is_same {
         episode.tokens = Some(record);
         return Err(NotJoined::OtherTokens);

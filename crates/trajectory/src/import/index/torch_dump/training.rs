@@ -83,9 +83,11 @@ pub struct Training {
 impl Training {
     /// Takes the sample of a rollout, which is at this position in its dump; returns its number.
     pub(super) fn take(&mut self, episode: &Episode, position: usize) -> Option<usize> {
-        let number = number_of(&self.dump, &self.samples, episode, position)?;
-        let is_taken = self.is_taken.get_mut(number)?;
-        (!std::mem::replace(is_taken, true)).then_some(number)
+        let found = numbers_of(&self.dump, &self.samples, episode, position);
+        let is_free = |number: &&usize| self.is_taken.get(**number) == Some(&false);
+        let number = *found.iter().find(is_free)?;
+        self.is_taken[number] = true;
+        Some(number)
     }
 
     /// Takes a sample that belongs to no rollout; returns its number.
@@ -161,16 +163,16 @@ impl Training {
     }
 }
 
-/// The number of the sample of a training dump that belongs to a rollout, which is at this position in its own dump.
-fn number_of(
+/// The numbers of the samples of a training dump that may belong to a rollout, which is at this position in its own dump.
+fn numbers_of<'a>(
     dump: &TrainingDump,
-    samples: &Places,
+    samples: &'a Places,
     episode: &Episode,
     position: usize,
-) -> Option<usize> {
+) -> &'a [usize] {
     let step = episode.metadata.get("step").and_then(Json::as_i64);
     if !is_rollout(episode) || step.is_none() || step != dump.step() {
-        return None;
+        return &[];
     }
     samples.find(PlaceInRollouts {
         index: index_of(episode),
@@ -190,13 +192,24 @@ pub(super) fn join_opened(parts: &[Vec<u8>], episode: &mut Episode, position: us
         return;
     };
     let Some(samples) = dump.places() else { return };
-    if let Some(number) = number_of(&dump, &samples, episode, position) {
+    let members = unpacked(storages);
+    // The parts are those of the sample that it was joined with when the file was read.
+    let has_storages = |number: &&usize| {
+        let mut keys = dump.storages(**number).into_iter();
+        let is_there = |key: &str| {
+            let name = format!("{}data/{key}", head.top);
+            members.iter().any(|(member, _)| *member == name)
+        };
+        keys.all(is_there)
+    };
+    let found = numbers_of(&dump, &samples, episode, position).iter();
+    if let Some(number) = { found }.find(has_storages).copied() {
         let storages = Storages {
             top: &head.top,
-            members: unpacked(storages),
+            members,
             is_big_endian: head.is_big_endian,
         };
-        // It was joined when the file was read.
+        // It fitted when the file was read.
         let _ = dump.join_sample(number, storages, episode);
     }
 }
