@@ -259,13 +259,13 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
 
       // The chosen reward is known of a sample, and in the table.
       await table(page, "Steps").getByRole("link", { name: "Step 5", exact: true }).click();
-      await page.getByLabel("Order", { exact: true }).selectOption("by mean reward");
+      await choice("Order").selectOption("by mean reward");
       await page.waitForURL(/tiles=mean/);
       await page.getByRole("list", { name: "Groups" }).getByRole("link", { name: /^Group 21,/ }).click();
       await table(page, "Samples").getByRole("link").first().click();
       await way(page).getByText("Reward (correct): ").waitFor();
       await way(page).getByRole("link", { name: "Step 5" }).click();
-      await expect(page.getByLabel("Order", { exact: true })).toHaveValue("mean");
+      await expect(choice("Order")).toHaveValue("mean");
       await page.getByRole("link", { name: "Show in table" }).click();
       await library.table.getByRole("columnheader", { name: "correct" }).waitFor();
       await page.goBack();

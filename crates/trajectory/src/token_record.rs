@@ -393,6 +393,38 @@ mod tests {
     }
 
     #[test]
+    fn headers_divide_turns_whatever_the_mask_is() {
+        // 9 starts a turn, 1 and 2 are roles, 8 ends a turn.
+        let tokens = [9, 1, 5, 8, 9, 2, 6, 7, 8, 9, 1, 7, 8, 9, 2, 6, 8];
+        let expected = [(0, 1, 0..6), (1, 0, 6..9), (1, 1, 9..13), (2, 0, 13..17)];
+        for mask in [
+            // Trained are both turns, the second one, a part of the first one, everything, and nothing.
+            [1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1],
+            [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1],
+            [1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1],
+            [1; 11],
+            [0; 11],
+        ] {
+            let raw = raw(&tokens, &mask);
+            let record = TokenRecord::of(&episode(&[1, 0], raw)).unwrap().unwrap();
+            assert!(record.is_divided, "{mask:?}");
+            assert_eq!(parts(&record), expected, "{mask:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_that_begins_the_text_is_no_mark() {
+        let tokens = [3, 9, 1, 5, 9, 2, 6, 8, 9, 1, 7, 9, 2, 6, 8];
+        let mask = [0, 0, 0, 0, 0, 0, 0, 1, 1];
+        let raw = raw(&tokens, &mask);
+        let record = TokenRecord::of(&episode(&[1, 0], raw)).unwrap().unwrap();
+        assert_eq!(
+            parts(&record),
+            [(0, 1, 0..6), (1, 0, 6..8), (1, 1, 8..11), (2, 0, 11..15)]
+        );
+    }
+
+    #[test]
     fn streams_are_the_lists_as_long_as_the_response() {
         let mut raw = raw(&[4, 5, 6], &[1, 0]);
         raw.insert("rollout_log_probs", vec![-0.5, 0.0]);

@@ -1,4 +1,7 @@
-//! Derives the boundaries of messages from the loss mask: each run of trained tokens is a turn of the assistant.
+//! Derives the boundaries of messages from the tokens: from the headers of turns, otherwise from the loss mask, of which each
+//! run of trained tokens is a turn of the assistant.
+//!
+//! Headers say more: a turn may be untrained, or trained in part.
 
 use std::ops::Range;
 
@@ -10,9 +13,9 @@ use crate::episode::Episode;
 /// The maximum length of a turn's header, in tokens.
 const LONGEST_HEADER: usize = 16;
 
-/// Divides tokens among messages: the prompt belongs to the last message of the start, each trained run to a turn of
-/// the assistant, and the tokens between two of them to the observations. The header of a turn, if it equals the one at
-/// the end of the prompt, belongs to the turn.
+/// Divides tokens among messages: the prompt belongs to the last message of the start, each turn to the assistant, and the
+/// tokens between two of them to the observations. The header of a turn, if it equals the one at the end of the prompt,
+/// belongs to the turn.
 pub(super) fn divide(
     episode: &Episode,
     ids: &[TokenId],
@@ -27,7 +30,14 @@ pub(super) fn divide(
         from = prompt;
     }
     let runs = trained_runs(mask, prompt);
-    if turns == 0 || runs.len() != turns && turns != 1 {
+    let header = ids.get(..prompt).map(header).unwrap_or_default();
+    let found = turns_by_headers(ids, mask, prompt, header);
+    let found = if found.len() == turns {
+        found
+    } else {
+        turns_by_runs(ids, &runs, turns, header)
+    };
+    if turns == 0 || found.len() != turns {
         let last = episode.steps.last();
         match last {
             Some(last) => parts.push(part(turns, last.messages().len(), from..ids.len())),
@@ -37,23 +47,11 @@ pub(super) fn divide(
         }
         return (parts, turns == 0 && runs.is_empty());
     }
-    let header = ids.get(..prompt).map(header).unwrap_or_default();
     for (place, step) in episode.steps.iter().enumerate() {
         let is_last = place + 1 == turns;
         let observations = step.messages().len();
-        // A single turn may have several runs, or none.
-        let end = match (runs.get(place), runs.last()) {
-            (_, Some(last)) if is_last => last.end,
-            (Some(run), _) => run.end,
-            _ => ids.len(),
-        };
-        let next = match runs.get(place + 1).filter(|_| !is_last) {
-            Some(next) => ids
-                .get(end..next.start)
-                .filter(|between| !header.is_empty() && between.ends_with(header))
-                .map_or(next.start, |_| next.start - header.len()),
-            None => ids.len(),
-        };
+        let end = found[place].end;
+        let next = found.get(place + 1).map_or(ids.len(), |next| next.start);
         if observations == 0 {
             // After a turn without observations come its final line break or the header of the next turn.
             let end = if is_last { ids.len() } else { end };
@@ -68,6 +66,58 @@ pub(super) fn divide(
     (parts, true)
 }
 
+/// The turns that begin with a header; the first one's is in the prompt. A turn ends with its last trained token, otherwise
+/// where the next message begins.
+fn turns_by_headers(
+    ids: &[TokenId],
+    mask: &[bool],
+    prompt: usize,
+    header: &[TokenId],
+) -> Vec<Range<usize>> {
+    let Some(mark) = header.first() else {
+        return Vec::new();
+    };
+    let is_header = |place: &usize| ids[*place..].starts_with(header);
+    let others = (prompt..ids.len()).filter(is_header);
+    let starts = std::iter::once((prompt, prompt)).chain(others.map(|at| (at, at + header.len())));
+    let turns = starts.map(|(start, content)| {
+        let next = (content..ids.len()).find(|place| ids[*place] == *mark);
+        let limit = next.unwrap_or(ids.len());
+        let trained = (content..limit)
+            .rev()
+            .find(|place| mask.get(*place) == Some(&true));
+        start..trained.map_or(limit, |last| last + 1)
+    });
+    turns.collect()
+}
+
+/// The turns that runs of trained tokens are. A single turn may have several runs, or none.
+fn turns_by_runs(
+    ids: &[TokenId],
+    runs: &[Range<usize>],
+    turns: usize,
+    header: &[TokenId],
+) -> Vec<Range<usize>> {
+    if turns == 1 {
+        let end = runs.last().map_or(ids.len(), |last| last.end);
+        let start = runs.first().map_or(0, |first| first.start);
+        return vec![start..end];
+    }
+    let mut before = 0;
+    let turns = runs.iter().map(|run| {
+        let between = ids.get(before..run.start).unwrap_or_default();
+        before = run.end;
+        let has_header = !header.is_empty() && between.ends_with(header);
+        let start = if has_header {
+            run.start - header.len()
+        } else {
+            run.start
+        };
+        start..run.end
+    });
+    turns.collect()
+}
+
 fn part(step: usize, message: usize, range: Range<usize>) -> TokenPart {
     TokenPart {
         step,
@@ -76,17 +126,17 @@ fn part(step: usize, message: usize, range: Range<usize>) -> TokenPart {
     }
 }
 
-/// The header of a turn at the end of a prompt: from the last occurrence of the prompt's first token.
+/// The header of a turn at the end of a prompt: from the last occurrence of the mark that begins its messages, which is its
+/// first token, or its second one after a token that begins the text.
 fn header(prompt: &[TokenId]) -> &[TokenId] {
-    let Some(first) = prompt.first() else {
-        return &[];
-    };
-    let start = prompt.iter().rposition(|id| id == first).unwrap_or(0);
-    let header = prompt.get(start..).unwrap_or_default();
-    match start > 0 && header.len() <= LONGEST_HEADER {
-        true => header,
-        false => &[],
-    }
+    let marks = prompt.iter().take(2).enumerate();
+    let starts = marks.filter_map(|(place, mark)| {
+        let last = prompt.iter().rposition(|id| id == mark)?;
+        (last > place).then_some(last)
+    });
+    let headers = starts.filter_map(|start| prompt.get(start..));
+    let mut short = headers.filter(|header| header.len() <= LONGEST_HEADER);
+    short.next().unwrap_or_default()
 }
 
 fn trained_runs(mask: &[bool], from: usize) -> Vec<Range<usize>> {
