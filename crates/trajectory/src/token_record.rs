@@ -413,6 +413,28 @@ mod tests {
     }
 
     #[test]
+    fn messages_that_follow_each_other_have_tokens_of_their_own() {
+        // A token that begins the text, two messages of the prompt, a turn, two observations, and a turn.
+        let tokens = [
+            3, 9, 4, 5, 9, 1, 6, 9, 2, 7, 8, 10, 9, 1, 5, 9, 1, 6, 9, 2, 7, 8,
+        ];
+        let mask = [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1];
+        let record = raw(&tokens, &mask);
+        let record = TokenRecord::of(&episode(&[2, 0], record)).unwrap().unwrap();
+        assert_eq!(
+            parts(&record),
+            [
+                (0, 0, 0..4),
+                (0, 1, 4..9),
+                (1, 0, 9..11),
+                (1, 1, 11..15),
+                (1, 2, 15..18),
+                (2, 0, 18..22)
+            ]
+        );
+    }
+
+    #[test]
     fn a_token_that_begins_the_text_is_no_mark() {
         let tokens = [3, 9, 1, 5, 9, 2, 6, 8, 9, 1, 7, 9, 2, 6, 8];
         let mask = [0, 0, 0, 0, 0, 0, 0, 1, 1];

@@ -13,9 +13,8 @@ use crate::episode::Episode;
 /// The maximum length of a turn's header, in tokens.
 const LONGEST_HEADER: usize = 16;
 
-/// Divides tokens among messages: the prompt belongs to the last message of the start, each turn to the assistant, and the
-/// tokens between two of them to the observations. The header of a turn, if it equals the one at the end of the prompt,
-/// belongs to the turn.
+/// Divides tokens among messages: the prompt belongs to the start, each turn to the assistant, and the tokens between two of
+/// them to the observations. The header of a turn, if it equals the one at the end of the prompt, belongs to the turn.
 pub(super) fn divide(
     episode: &Episode,
     ids: &[TokenId],
@@ -24,13 +23,19 @@ pub(super) fn divide(
 ) -> (Vec<TokenPart>, bool) {
     let mut parts = Vec::new();
     let turns = episode.steps.len();
+    let header = ids.get(..prompt).map(header).unwrap_or_default();
     let mut from = 0;
-    if let Some(message) = episode.start.len().checked_sub(1) {
-        parts.push(part(0, message, 0..prompt));
+    if !episode.start.is_empty() {
+        let asked = 0..prompt - header.len();
+        let mut messages = messages(ids, asked, episode.start.len(), header);
+        if let Some((_, last)) = messages.last_mut() {
+            last.end = prompt;
+        }
+        let messages = messages.into_iter();
+        parts.extend(messages.map(|(message, range)| part(0, message, range)));
         from = prompt;
     }
     let runs = trained_runs(mask, prompt);
-    let header = ids.get(..prompt).map(header).unwrap_or_default();
     let found = turns_by_headers(ids, mask, prompt, header);
     let found = if found.len() == turns {
         found
@@ -43,7 +48,10 @@ pub(super) fn divide(
             Some(last) => parts.push(part(turns, last.messages().len(), from..ids.len())),
             None if parts.is_empty() => {}
             // Without steps, all tokens belong to the start.
-            None => parts.iter_mut().for_each(|part| part.range.end = ids.len()),
+            None => parts
+                .last_mut()
+                .into_iter()
+                .for_each(|part| part.range.end = ids.len()),
         }
         return (parts, turns == 0 && runs.is_empty());
     }
@@ -60,10 +68,34 @@ pub(super) fn divide(
             continue;
         }
         parts.push(part(place + 1, 0, from..end));
-        parts.push(part(place + 1, observations, end..next));
+        let messages = messages(ids, end..next, observations, header).into_iter();
+        parts.extend(messages.map(|(message, range)| part(place + 1, message + 1, range)));
         from = next;
     }
     (parts, true)
+}
+
+/// The tokens of messages that follow each other, by their number: from one mark to the next. If there are not as many marks
+/// as messages, the last message has all of them.
+fn messages(
+    ids: &[TokenId],
+    range: Range<usize>,
+    count: usize,
+    header: &[TokenId],
+) -> Vec<(usize, Range<usize>)> {
+    let is_mark = |place: &usize| header.first().is_some_and(|mark| ids[*place] == *mark);
+    let mut starts: Vec<usize> = range.clone().filter(is_mark).collect();
+    if starts.len() != count {
+        let last = count.saturating_sub(1);
+        return vec![(last, range)];
+    }
+    // What precedes the first mark is its own.
+    if let Some(first) = starts.first_mut() {
+        *first = range.start;
+    }
+    let ends = starts.iter().skip(1).copied().chain([range.end]);
+    let ranges = starts.iter().zip(ends).map(|(start, end)| *start..end);
+    ranges.enumerate().collect()
 }
 
 /// The turns that begin with a header; the first one's is in the prompt. A turn ends with its last trained token, otherwise
