@@ -267,8 +267,7 @@ fn task(sample: &Object) -> Option<Text> {
 /// rollouts with the same prompt are trials of one task.
 pub(super) fn push_prompt(transcript: &mut Transcript, prompt: &str) -> Option<Text> {
     let messages = match chat_markup::is_marked(prompt) {
-        // Nothing precedes the first delimiter.
-        true => chat_markup::messages(prompt).split_off(1),
+        true => chat_markup::marked_messages(prompt),
         false => vec![Message::user(prompt)],
     };
     let task = task_of(&messages);
@@ -285,8 +284,7 @@ pub(super) fn is_marked(text: &str) -> bool {
 
 /// The messages of a text with markup; and what its template began the assistant's turn with, if the text ends in one.
 pub(super) fn marked_messages(text: &str) -> (Vec<Message>, Option<Text>) {
-    // Nothing precedes the first delimiter.
-    let mut messages = chat_markup::messages(text).split_off(1);
+    let mut messages = chat_markup::marked_messages(text);
     let is_begun = |last: &mut Message| last.role == Role::Assistant && chat_markup::is_open(text);
     let begun = messages.pop_if(is_begun);
     (messages, begun.and_then(|last| last.body.content))

@@ -109,6 +109,12 @@ const TEMPLATES: [Template; 11] = [
     },
 ];
 
+/// What ends the header in Phi-4's variant of ChatML.
+const PHI_HEADER_END: &str = "<|im_sep|>";
+
+/// What begins DeepSeek's prompts. Its message of the system has no mark.
+const DEEPSEEK_BEGINNING: &str = "<｜begin▁of▁sentence｜>";
+
 /// What may precede the first message of a prompt.
 const BEGINNINGS: [&str; 8] = [
     "<|begin_of_text|>",
@@ -137,6 +143,8 @@ impl Opener {
         TEMPLATES.iter().find_map(|template| {
             let mut openers = template.openers.iter();
             let (mark, role) = openers.find(|(mark, _)| rest.starts_with(mark))?;
+            // A model, or somebody who asks about marks, may write one without a header.
+            template.header(rest.get(mark.len()..)?)?;
             Some(Opener {
                 place,
                 mark,
@@ -164,18 +172,48 @@ impl Opener {
     /// The role and the content of the message that it begins. `part` is the text up to the next one.
     fn message<'a>(&self, part: &'a str) -> (Role, &'a str) {
         let part = part.strip_prefix(self.mark).unwrap_or(part);
-        let end = self.template.header_end;
-        if end.is_empty() {
-            return (self.role, part.trim_start_matches('\n'));
-        }
-        let (name, content) = part.split_once(end).unwrap_or((part, ""));
-        let role = chat::role_of(name.trim()).unwrap_or(self.role);
-        match end {
-            "\n" => (role, content),
-            // Line breaks belong to the header, too.
-            _ => (role, content.trim_start_matches('\n')),
-        }
+        let (name, content) = self.template.header(part).unwrap_or((part, ""));
+        (role_in(name).unwrap_or(self.role), content)
     }
+}
+
+impl Template {
+    /// The name in the header of a message, and its content. `text` follows the mark that begins the message; `None` if that
+    /// is no header.
+    fn header<'a>(&self, text: &'a str) -> Option<(&'a str, &'a str)> {
+        /// The longest header, in bytes. Long texts of marks without one are read in linear time.
+        const LONGEST: usize = 64;
+        if self.header_end.is_empty() {
+            return Some(("", text.trim_start_matches('\n')));
+        }
+        let head = text.get(..text.floor_char_boundary(LONGEST))?;
+        let ended_by = |end: &str| {
+            let at = head.find(end)?;
+            Some((head.get(..at)?, text.get(at + end.len()..)?))
+        };
+        if self.header_end != "\n" {
+            let (name, content) = ended_by(self.header_end)?;
+            // Line breaks belong to the header, too.
+            return (!name.contains('\n')).then(|| (name, content.trim_start_matches('\n')));
+        }
+        let line = ended_by("\n");
+        let of_phi = ended_by(PHI_HEADER_END).filter(|(name, _)| !name.contains('\n'));
+        // The text may end with a header.
+        let (name, content) = of_phi.or(line).unwrap_or((head, ""));
+        let is_whole = head.len() == text.len() || line.is_some() || of_phi.is_some();
+        role_in(name).filter(|_| is_whole).map(|_| (name, content))
+    }
+}
+
+/// The role that a header names, which may name the speaker as well: `system name=ann`.
+fn role_in(name: &str) -> Option<Role> {
+    let mut words = name.split_whitespace();
+    let role = words.next()?;
+    let role = chat::role_of(role).or(match role {
+        "observation" | "environment" => Some(Role::User),
+        _ => None,
+    })?;
+    words.all(|word| word.contains('=')).then_some(role)
 }
 
 /// Whether a text starts with the markup of a message, apart from what begins a prompt or ends the message before it.
@@ -186,7 +224,23 @@ pub(super) fn is_marked(text: &str) -> bool {
     while let Some(after) = before.iter().find_map(|mark| rest.strip_prefix(mark)) {
         rest = after.trim_start();
     }
-    Opener::at(rest, 0).is_some()
+    let is_deepseek = text.trim_start().starts_with(DEEPSEEK_BEGINNING);
+    Opener::at(rest, 0).is_some() || is_deepseek && !Opener::all(rest).is_empty()
+}
+
+/// Splits a text that starts with markup into messages. What precedes the first mark is the system's.
+pub(super) fn marked_messages(text: &str) -> Vec<Message> {
+    let mut messages = messages(text);
+    let before = messages.remove(0).body.content.unwrap_or_default();
+    let mut before = before.trim();
+    while let Some(after) = BEGINNINGS.iter().find_map(|mark| before.strip_prefix(mark)) {
+        before = after.trim();
+    }
+    let is_of_system = text.trim_start().starts_with(DEEPSEEK_BEGINNING);
+    if is_of_system && !before.is_empty() {
+        messages.insert(0, message(Role::System, before));
+    }
+    messages
 }
 
 /// A part without the end of its message. `template` is that of the text, if it has marks.
@@ -320,6 +374,38 @@ mod tests {
             [(Role::User, "What is <|user|>?".to_owned())]
         );
         assert!(!is_marked("What is <|im_start|>?"));
+    }
+
+    #[test]
+    fn marks_without_a_header_are_text() {
+        let garbage = "aa <|im_start|>bb\ncc <|im_start|> dd";
+        assert_eq!(split(garbage), [(Role::Assistant, garbage.to_owned())]);
+        let asked = "<|im_start|>user\nWhat is <|im_start|> for?\nSay it.<|im_end|>\n<|im_start|>assistant\n";
+        let text = "What is <|im_start|> for?\nSay it.".to_owned();
+        assert_eq!(split(asked)[1..], [(Role::User, text)]);
+        let garbage = "a <|start_header_id|>b\nc";
+        assert_eq!(split(garbage), [(Role::Assistant, garbage.to_owned())]);
+    }
+
+    #[test]
+    fn headers_of_phi_4_end_with_a_mark() {
+        let text = "<|im_start|>system<|im_sep|>One\nTwo<|im_end|><|im_start|>user<|im_sep|>Hi<|im_end|><|im_start|>assistant<|im_sep|>";
+        assert!(is_marked(text));
+        let expected = [(Role::System, "One\nTwo"), (Role::User, "Hi")];
+        let expected = expected.map(|(role, text)| (role, text.to_owned()));
+        assert_eq!(split(text)[1..], expected);
+    }
+
+    #[test]
+    fn the_system_of_deepseek_has_no_mark() {
+        let text = "<｜begin▁of▁sentence｜>Be brief.<｜User｜>Hi<｜Assistant｜>";
+        assert!(is_marked(text));
+        let messages = marked_messages(text).into_iter();
+        let messages = messages.map(|it| (it.role, it.body.content.unwrap_or_default()));
+        let messages: Vec<(Role, Text)> = messages.collect();
+        let expected = [(Role::System, "Be brief."), (Role::User, "Hi")];
+        assert_eq!(messages, expected.map(|(role, text)| (role, text.into())));
+        assert!(!is_marked("Be brief.<｜User｜>Hi"));
     }
 
     #[test]
