@@ -173,6 +173,7 @@ impl TrainingRun {
             .filter_map(|row| Sample::of(row, &choice))
             .collect();
         samples.sort_by(in_order);
+        number_namesakes(&mut samples);
         let measures = measures(&samples, &parts);
         let mut steps: Vec<StepSummary> = Vec::new();
         let mut start = 0;
@@ -234,6 +235,21 @@ fn in_order(one: &Sample, other: &Sample) -> Ordering {
     by_step
         .then(by_group)
         .then_with(|| natural(&one.label(), &other.label()))
+}
+
+/// Numbers the samples of a group that have the same name, which are next to each other.
+fn number_namesakes(samples: &mut [Sample]) {
+    let is_same = |one: &Sample, other: &Sample| {
+        one.step == other.step && one.group == other.group && one.own_name() == other.own_name()
+    };
+    for namesakes in samples
+        .chunk_by_mut(is_same)
+        .filter(|chunk| chunk.len() > 1)
+    {
+        for (number, sample) in namesakes.iter_mut().enumerate() {
+            sample.namesake = number + 1;
+        }
+    }
 }
 
 /// The numeric scores of rows with the number of rows that have them.
@@ -415,6 +431,19 @@ mod tests {
         );
         assert_eq!(group.name(), "Group 9");
         assert_eq!(run.range(&Measure::Reward), Some((0.0, 1.0)));
+    }
+
+    #[test]
+    fn samples_with_equal_names_are_numbered() {
+        let run = run([
+            row(0, 0, 7, None),
+            row(0, 0, 7, None),
+            row(0, 0, 8, None),
+            row(0, 1, 7, None),
+        ]);
+        let labels: Vec<String> = run.samples.iter().map(Sample::label).collect();
+        assert_eq!(labels, ["7 (1)", "7 (2)", "8", "7"]);
+        assert_eq!(run.samples[0].name(true), "Group 0, sample 7 (1)");
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub struct Sample {
     pub group: Option<Text>,
     /// The reward that counts. It may be NaN; `None` if there is none.
     pub reward: Option<f64>,
+    /// Its number among the samples of its group that have the same name, from 1; 0 if there are no others. Samples that were
+    /// cut from one rollout have its index.
+    pub namesake: usize,
 }
 
 /// The training step of a row; `None` if it is no sample of a training run.
@@ -76,12 +79,21 @@ impl Sample {
             step,
             group: group.or(task).filter(|group| !group.is_empty()),
             reward,
+            namesake: 0,
         })
     }
 
     /// The number or id in its file, otherwise the name of the episode. A name that is only the one of the task is replaced
-    /// by the start of the id, which tells samples of a group apart.
+    /// by the start of the id, which tells samples of a group apart. Those with equal names are numbered.
     pub fn label(&self) -> String {
+        match self.namesake {
+            0 => self.own_name(),
+            number => format!("{} ({number})", self.own_name()),
+        }
+    }
+
+    /// The label without a number that tells it apart.
+    pub(super) fn own_name(&self) -> String {
         /// The number of characters of an id that are shown.
         const SHOWN: usize = 8;
         let row = &self.row;
@@ -109,7 +121,7 @@ impl Sample {
         let group = self.group.as_deref().unwrap_or_default();
         let is_short = !group.is_empty() && group.chars().count() <= LONGEST;
         let has_group = with_group && is_short;
-        let sample = match (is_number(&label), has_group) {
+        let sample = match (is_number(&self.own_name()), has_group) {
             (true, true) => format!("sample {label}"),
             (true, false) => format!("Sample {label}"),
             (false, _) => label,
