@@ -21,11 +21,13 @@
 //! - [`annotations`]: notes about episodes.
 //! - [`share`]: encodes an episode's recipe as a link and decodes it.
 //! - [`time`]: parses and formats times.
+//! - `chat_templates`: the marks by which tokens and texts are divided into messages.
 //! - [`import`]: reads files of any known format, with a report.
 
 pub mod align;
 pub mod annotations;
 pub mod archive;
+mod chat_templates;
 pub mod diff;
 pub mod episode;
 pub mod export;

@@ -5,9 +5,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use volary_core::TokenId;
+use volary_core::{Role, TokenId};
 
 use super::vocabulary::Vocabulary;
+use crate::chat_templates::{Header, TEMPLATES};
 
 /// A turn in the tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,26 +25,11 @@ pub struct Section {
     pub after: Range<usize>,
 }
 
-/// Where the header of an opening mark ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum HeaderEnd {
-    /// At the first line break.
-    Line,
-    /// At this token, and the white space after it.
-    Token(&'static str),
-    /// Before the next mark, which the model writes.
-    BeforeMark,
-}
-
 /// The meaning of a token in a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// The role follows as text.
-    Open(HeaderEnd),
-    /// The token is the whole header.
-    Role {
-        is_assistant: bool,
-    },
+    /// Begins a message, with its role if the header names none.
+    Open(Role, Header),
     End,
     /// Another mark, without a meaning here.
     Other,
@@ -51,51 +37,13 @@ enum Mark {
 
 fn mark(text: &[u8]) -> Option<Mark> {
     let text = std::str::from_utf8(text).ok()?;
-    Some(match text {
-        "<|im_start|>" | "<start_of_turn>" | "<|turn>" | "]~b]" => Mark::Open(HeaderEnd::Line),
-        "<|start_header_id|>" => Mark::Open(HeaderEnd::Token("<|end_header_id|>")),
-        "<|header_start|>" => Mark::Open(HeaderEnd::Token("<|header_end|>")),
-        "<|start_of_role|>" => Mark::Open(HeaderEnd::Token("<|end_of_role|>")),
-        "<|im_user|>" | "<|im_assistant|>" | "<|im_system|>" => {
-            Mark::Open(HeaderEnd::Token("<|im_middle|>"))
-        }
-        "<|start|>" => Mark::Open(HeaderEnd::BeforeMark),
-        "<|assistant|>"
-        | "<｜Assistant｜>"
-        | "<|CHATBOT_TOKEN|>"
-        | "[/INST]"
-        | "<｜tool▁outputs▁end｜>" => Mark::Role { is_assistant: true },
-        "<|user|>"
-        | "<|system|>"
-        | "<|observation|>"
-        | "<|tool|>"
-        | "<｜User｜>"
-        | "<|USER_TOKEN|>"
-        | "<|SYSTEM_TOKEN|>"
-        | "[INST]"
-        | "<｜tool▁outputs▁begin｜>" => Mark::Role {
-            is_assistant: false,
-        },
-        "<|im_end|>"
-        | "<|eot_id|>"
-        | "<|eom_id|>"
-        | "<|eot|>"
-        | "<|eom|>"
-        | "<end_of_turn>"
-        | "<turn|>"
-        | "<|end|>"
-        | "<|return|>"
-        | "<|call|>"
-        | "</s>"
-        | "<|endoftext|>"
-        | "<|end_of_text|>"
-        | "<｜end▁of▁sentence｜>"
-        | "<eos>"
-        | "<|END_OF_TURN_TOKEN|>"
-        | "[e~[" => Mark::End,
-        text if text.starts_with("<|") && text.ends_with("|>") => Mark::Other,
-        _ => return None,
-    })
+    let known = TEMPLATES.iter().find_map(|template| {
+        let opener = template.openers.iter().find(|(mark, _)| *mark == text);
+        let open = opener.map(|(_, role)| Mark::Open(*role, template.header));
+        open.or_else(|| template.ends.contains(&text).then_some(Mark::End))
+    });
+    let is_other = || text.starts_with("<|") && text.ends_with("|>");
+    known.or_else(|| is_other().then_some(Mark::Other))
 }
 
 /// Whether a role is the model's.
@@ -126,16 +74,21 @@ impl Marks<'_> {
 }
 
 /// The end of a header that starts at a token.
-fn header_end(marks: &mut Marks<'_>, ids: &[TokenId], start: usize, end: HeaderEnd) -> usize {
+fn header_end(marks: &mut Marks<'_>, ids: &[TokenId], start: usize, header: Header) -> usize {
     /// The maximum length of a header, in tokens.
     const LONGEST: usize = 24;
     let last = ids.len().min(start + LONGEST);
     for token in start + 1..last {
         let id = [ids[token]];
-        match end {
-            HeaderEnd::BeforeMark if marks.of(id[0]).is_some() => return token,
-            HeaderEnd::Line if marks.text(&id).contains('\n') => return token + 1,
-            HeaderEnd::Token(closing) if marks.text(&id) == closing => {
+        match header {
+            Header::BeforeMark if marks.of(id[0]).is_some() => return token,
+            Header::Line { or_up_to } => {
+                let text = marks.text(&id);
+                if text.contains('\n') || or_up_to == Some(&text) {
+                    return token + 1;
+                }
+            }
+            Header::UpTo(closing) if marks.text(&id) == closing => {
                 let space = ids.get(token + 1).is_some_and(|next| {
                     let next = marks.text(&[*next]);
                     !next.is_empty() && next.trim().is_empty()
@@ -160,15 +113,19 @@ pub fn sections(ids: &[TokenId], vocabulary: &dyn Vocabulary) -> Vec<Section> {
         let found = marks.of(ids[token]);
         let mut next = token + 1;
         match found {
-            Some(Mark::Open(end)) => {
-                let header = header_end(&mut marks, ids, token, end);
-                let role = ids.get(token..header).unwrap_or_default();
-                // The role is the text after the mark, or the mark itself.
-                let named = marks.text(role.get(1..).unwrap_or_default());
-                let is_assistant =
-                    is_assistant(&named) || marks.text(&ids[token..=token]) == "<|im_assistant|>";
+            Some(Mark::Open(role, Header::Opener)) => {
+                // Without an end-of-turn token, the model ends its turn with the next role.
+                let ends = close(&mut sections, token, true);
+                let header = if ends { token + 1 } else { token };
+                let is_assistant = role == Role::Assistant;
+                push(&mut sections, is_assistant, header..token + 1, token + 1);
+            }
+            Some(Mark::Open(role, kind)) => {
+                let header = header_end(&mut marks, ids, token, kind);
+                let named = marks.text(ids.get(token + 1..header).unwrap_or_default());
+                let is_assistant = is_assistant(&named) || role == Role::Assistant;
                 // A model that goes on after its own message writes the header itself.
-                let goes_on = end == HeaderEnd::BeforeMark
+                let goes_on = kind == Header::BeforeMark
                     && is_assistant
                     && sections
                         .last()
@@ -177,12 +134,6 @@ pub fn sections(ids: &[TokenId], vocabulary: &dyn Vocabulary) -> Vec<Section> {
                 let start = if goes_on { token } else { header };
                 push(&mut sections, is_assistant, token..start, start);
                 next = header.max(next);
-            }
-            Some(Mark::Role { is_assistant }) => {
-                // Without an end-of-turn token, the model ends its turn with the next role.
-                let ends = close(&mut sections, token, true);
-                let header = if ends { token + 1 } else { token };
-                push(&mut sections, is_assistant, header..token + 1, token + 1);
             }
             Some(Mark::End) => {
                 if let Some(last) = sections.last_mut().filter(|last| last.end.is_none()) {
@@ -293,6 +244,15 @@ mod tests {
             (1..5, 5..6)
         );
         assert_eq!(llama[0].end, Some(6));
+        let phi = of(&[
+            "<|im_start|>",
+            "assistant",
+            "<|im_sep|>",
+            "Ho\n",
+            "<|im_end|>",
+        ]);
+        assert!(phi[0].is_assistant);
+        assert_eq!((phi[0].header.clone(), phi[0].body.clone()), (0..3, 3..4));
         let kimi = of(&[
             "<|im_assistant|>",
             "assistant",

@@ -1,137 +1,32 @@
 //! Splits a text at the marks of a chat template, such as ChatML's `<|im_start|>role` and `<|im_end|>`.
 //!
 //! A multi-turn response contains the environment's messages between the turns. The first part has no mark: it
-//! continues the assistant's header at the end of the prompt. A text is of one template, that of its first mark. The marks are
-//! those of `token_record::sections`, except for Harmony, whose messages have several parts, and Mistral, whose marks are plain
-//! text.
+//! continues the assistant's header at the end of the prompt. A text is of one template, that of its first mark.
 
 use memchr::memchr2_iter;
 use volary_core::json::Text;
 use volary_core::{Message, Role};
 
+use crate::chat_templates::{BEGINNINGS, DEEPSEEK_BEGINNING, Header, TEMPLATES, Template};
 use crate::import::chat;
 
 const RESULT_OPEN: &str = "<tool_response>";
 const RESULT_CLOSE: &str = "</tool_response>";
 
-/// The marks of a chat template.
-struct Template {
-    /// What begins a message, and its role if the header names none.
-    openers: &'static [(&'static str, Role)],
-    /// What ends the header, which names the role. Empty if the opener is the whole header.
-    header_end: &'static str,
-    /// What ends a message.
-    ends: &'static [&'static str],
+/// The bytes that openers begin with.
+const FIRST: [u8; 2] = *b"<]";
+
+/// The templates by whose marks texts are divided.
+fn templates() -> impl Iterator<Item = &'static Template> {
+    TEMPLATES.iter().filter(|template| template.divides_texts)
 }
-
-const TEMPLATES: [Template; 11] = [
-    // ChatML.
-    Template {
-        openers: &[("<|im_start|>", Role::User)],
-        header_end: "\n",
-        ends: &["<|im_end|>"],
-    },
-    // Llama 3.
-    Template {
-        openers: &[("<|start_header_id|>", Role::User)],
-        header_end: "<|end_header_id|>",
-        ends: &["<|eot_id|>", "<|eom_id|>"],
-    },
-    // Llama 4.
-    Template {
-        openers: &[("<|header_start|>", Role::User)],
-        header_end: "<|header_end|>",
-        ends: &["<|eot|>", "<|eom|>"],
-    },
-    // Gemma.
-    Template {
-        openers: &[("<start_of_turn>", Role::User)],
-        header_end: "\n",
-        ends: &["<end_of_turn>"],
-    },
-    Template {
-        openers: &[("<|turn>", Role::User)],
-        header_end: "\n",
-        ends: &["<turn|>"],
-    },
-    // Granite.
-    Template {
-        openers: &[("<|start_of_role|>", Role::User)],
-        header_end: "<|end_of_role|>",
-        ends: &["<|end_of_text|>"],
-    },
-    // MiniMax.
-    Template {
-        openers: &[("]~b]", Role::User)],
-        header_end: "\n",
-        ends: &["[e~["],
-    },
-    // Kimi.
-    Template {
-        openers: &[
-            ("<|im_user|>", Role::User),
-            ("<|im_assistant|>", Role::Assistant),
-            ("<|im_system|>", Role::System),
-        ],
-        header_end: "<|im_middle|>",
-        ends: &["<|im_end|>"],
-    },
-    // GLM, Phi and others.
-    Template {
-        openers: &[
-            ("<|user|>", Role::User),
-            ("<|assistant|>", Role::Assistant),
-            ("<|system|>", Role::System),
-            ("<|observation|>", Role::Tool),
-            ("<|tool|>", Role::Tool),
-        ],
-        header_end: "",
-        ends: &["<|end|>", "<|endoftext|>"],
-    },
-    // DeepSeek.
-    Template {
-        openers: &[
-            ("<｜User｜>", Role::User),
-            ("<｜Assistant｜>", Role::Assistant),
-        ],
-        header_end: "",
-        ends: &["<｜end▁of▁sentence｜>"],
-    },
-    // Command R.
-    Template {
-        openers: &[
-            ("<|START_OF_TURN_TOKEN|><|USER_TOKEN|>", Role::User),
-            ("<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>", Role::Assistant),
-            ("<|START_OF_TURN_TOKEN|><|SYSTEM_TOKEN|>", Role::System),
-        ],
-        header_end: "",
-        ends: &["<|END_OF_TURN_TOKEN|>"],
-    },
-];
-
-/// What ends the header in Phi-4's variant of ChatML.
-const PHI_HEADER_END: &str = "<|im_sep|>";
-
-/// What begins DeepSeek's prompts. Its message of the system has no mark.
-const DEEPSEEK_BEGINNING: &str = "<｜begin▁of▁sentence｜>";
-
-/// What may precede the first message of a prompt.
-const BEGINNINGS: [&str; 8] = [
-    "<|begin_of_text|>",
-    "<｜begin▁of▁sentence｜>",
-    "<|startoftext|>",
-    "<BOS_TOKEN>",
-    "<bos>",
-    "<s>",
-    "[gMASK]",
-    "<sop>",
-];
 
 /// A mark in a text that begins a message.
 #[derive(Clone, Copy)]
 struct Opener {
     place: usize,
-    mark: &'static str,
+    /// In bytes.
+    length: usize,
     role: Role,
     template: &'static Template,
 }
@@ -140,14 +35,15 @@ impl Opener {
     /// The one at a place of a text.
     fn at(text: &str, place: usize) -> Option<Opener> {
         let rest = text.get(place..)?;
-        TEMPLATES.iter().find_map(|template| {
+        templates().find_map(|template| {
+            let marks = rest.strip_prefix(template.lead)?;
             let mut openers = template.openers.iter();
-            let (mark, role) = openers.find(|(mark, _)| rest.starts_with(mark))?;
+            let (mark, role) = openers.find(|(mark, _)| marks.starts_with(mark))?;
             // A model, or somebody who asks about marks, may write one without a header.
-            template.header(rest.get(mark.len()..)?)?;
+            split_header(template.header, marks.get(mark.len()..)?)?;
             Some(Opener {
                 place,
-                mark,
+                length: template.lead.len() + mark.len(),
                 role: *role,
                 template,
             })
@@ -156,7 +52,7 @@ impl Opener {
 
     /// All of them in a text, whose template is that of the first one.
     fn all(text: &str) -> Vec<Opener> {
-        let places = memchr2_iter(b'<', b']', text.as_bytes());
+        let places = memchr2_iter(FIRST[0], FIRST[1], text.as_bytes());
         let mut openers: Vec<Opener> = Vec::new();
         for opener in places.filter_map(|place| Opener::at(text, place)) {
             if openers
@@ -171,37 +67,34 @@ impl Opener {
 
     /// The role and the content of the message that it begins. `part` is the text up to the next one.
     fn message<'a>(&self, part: &'a str) -> (Role, &'a str) {
-        let part = part.strip_prefix(self.mark).unwrap_or(part);
-        let (name, content) = self.template.header(part).unwrap_or((part, ""));
+        let part = part.get(self.length..).unwrap_or(part);
+        let (name, content) = split_header(self.template.header, part).unwrap_or((part, ""));
         (role_in(name).unwrap_or(self.role), content)
     }
 }
 
-impl Template {
-    /// The name in the header of a message, and its content. `text` follows the mark that begins the message; `None` if that
-    /// is no header.
-    fn header<'a>(&self, text: &'a str) -> Option<(&'a str, &'a str)> {
-        /// The longest header, in bytes. Long texts of marks without one are read in linear time.
-        const LONGEST: usize = 64;
-        if self.header_end.is_empty() {
-            return Some(("", text.trim_start_matches('\n')));
+/// The name in the header of a message, and its content. `text` follows the opener; `None` if that is no header.
+fn split_header(header: Header, text: &str) -> Option<(&str, &str)> {
+    /// The longest header, in bytes. Long texts of marks without one are read in linear time.
+    const LONGEST: usize = 64;
+    let head = text.get(..text.floor_char_boundary(LONGEST))?;
+    let ended_by = |end: &str| {
+        let at = head.find(end)?;
+        Some((head.get(..at)?, text.get(at + end.len()..)?))
+    };
+    let in_line = |end: &str| ended_by(end).filter(|(name, _)| !name.contains('\n'));
+    match header {
+        // Line breaks belong to the header, too.
+        Header::Opener | Header::BeforeMark => Some(("", text.trim_start_matches('\n'))),
+        Header::UpTo(end) => {
+            in_line(end).map(|(name, content)| (name, content.trim_start_matches('\n')))
         }
-        let head = text.get(..text.floor_char_boundary(LONGEST))?;
-        let ended_by = |end: &str| {
-            let at = head.find(end)?;
-            Some((head.get(..at)?, text.get(at + end.len()..)?))
-        };
-        if self.header_end != "\n" {
-            let (name, content) = ended_by(self.header_end)?;
-            // Line breaks belong to the header, too.
-            return (!name.contains('\n')).then(|| (name, content.trim_start_matches('\n')));
+        Header::Line { or_up_to } => {
+            // The text may end with a header.
+            let whole = (head.len() == text.len()).then_some((head, ""));
+            let ended = or_up_to.and_then(in_line).or_else(|| ended_by("\n"));
+            ended.or(whole).filter(|(name, _)| role_in(name).is_some())
         }
-        let line = ended_by("\n");
-        let of_phi = ended_by(PHI_HEADER_END).filter(|(name, _)| !name.contains('\n'));
-        // The text may end with a header.
-        let (name, content) = of_phi.or(line).unwrap_or((head, ""));
-        let is_whole = head.len() == text.len() || line.is_some() || of_phi.is_some();
-        role_in(name).filter(|_| is_whole).map(|_| (name, content))
     }
 }
 
@@ -218,7 +111,7 @@ fn role_in(name: &str) -> Option<Role> {
 
 /// Whether a text starts with the markup of a message, apart from what begins a prompt or ends the message before it.
 pub(super) fn is_marked(text: &str) -> bool {
-    let ends = TEMPLATES.iter().flat_map(|template| template.ends);
+    let ends = templates().flat_map(|template| template.ends);
     let before: Vec<&str> = BEGINNINGS.iter().chain(ends).copied().collect();
     let mut rest = text.trim_start();
     while let Some(after) = before.iter().find_map(|mark| rest.strip_prefix(mark)) {
@@ -246,8 +139,7 @@ pub(super) fn marked_messages(text: &str) -> Vec<Message> {
 /// A part without the end of its message. `template` is that of the text, if it has marks.
 fn without_end<'a>(part: &'a str, template: Option<&Template>) -> &'a str {
     let part = part.trim_end_matches('\n');
-    let mut ends = TEMPLATES
-        .iter()
+    let mut ends = templates()
         .filter(|known| template.is_none_or(|template| std::ptr::eq(*known, template)))
         .flat_map(|template| template.ends);
     ends.find_map(|end| part.strip_suffix(end)).unwrap_or(part)
@@ -355,15 +247,56 @@ mod tests {
             "<|im_user|>ann<|im_middle|>Hi<|im_end|><|im_assistant|>assistant<|im_middle|>Ho<|im_end|><|im_user|>user<|im_middle|>So<|im_end|>",
             "[gMASK]<sop><|user|>\nHi<|assistant|>\nHo<|user|>\nSo<|assistant|>",
             "<｜begin▁of▁sentence｜><｜User｜>Hi<｜Assistant｜>Ho<｜end▁of▁sentence｜><｜User｜>So<｜Assistant｜>",
+            "<BOS_TOKEN><|START_OF_TURN_TOKEN|><|USER_TOKEN|>Hi<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>Ho<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|USER_TOKEN|>So<|END_OF_TURN_TOKEN|>",
         ] {
             assert!(is_marked(text), "{text}");
             let found = split(text).split_off(1);
             let expected = expected.map(|(role, text)| (role, text.to_owned()));
             assert_eq!(found, expected, "{text}");
         }
-        assert_eq!(split("4<|eot_id|>"), [(Role::Assistant, "4".to_owned())]);
+        for text in ["4<|eot_id|>", "4<eos>"] {
+            assert_eq!(split(text), [(Role::Assistant, "4".to_owned())]);
+        }
         let result = "<|start_header_id|>ipython<|end_header_id|>\n\n7<|eot_id|>";
         assert_eq!(split(result)[1], (Role::Tool, "7".to_owned()));
+    }
+
+    #[test]
+    fn every_opener_is_looked_for() {
+        for template in templates() {
+            for (mark, _) in template.openers {
+                let header = match template.header {
+                    Header::UpTo(end) => end,
+                    _ => "user\n",
+                };
+                let text = format!("Hi{}{mark}{header}", template.lead);
+                let places: Vec<usize> = Opener::all(&text).iter().map(|it| it.place).collect();
+                assert_eq!(places, [2], "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn results_in_the_turn_of_a_model_are_not_its_words() {
+        let text = "Let me look.<｜end▁of▁sentence｜><｜tool▁outputs▁begin｜>7<｜tool▁outputs▁end｜>It is 7.<｜end▁of▁sentence｜>";
+        let expected = [
+            (Role::Assistant, "Let me look."),
+            (Role::Tool, "7"),
+            (Role::Assistant, "It is 7."),
+        ];
+        let expected = expected.map(|(role, text)| (role, text.to_owned()));
+        assert_eq!(split(text), expected);
+    }
+
+    #[test]
+    fn harmony_and_mistral_are_text() {
+        for text in [
+            "<|start|>assistant<|channel|>final<|message|>Ho<|return|>",
+            "[INST] Hi [/INST] Ho</s>",
+        ] {
+            assert!(!is_marked(text), "{text}");
+            assert_eq!(split(text), [(Role::Assistant, text.to_owned())]);
+        }
     }
 
     #[test]
