@@ -11,6 +11,7 @@ mod lesson;
 mod output;
 mod page;
 mod publish;
+mod recognition;
 mod search;
 mod serve;
 mod sharing;

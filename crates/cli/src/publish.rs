@@ -19,7 +19,6 @@ use clap::Args;
 use serde_json::json;
 
 use collect::Collected;
-pub use collect::{looks_like_dump, looks_like_trajectory, read_head};
 use destination::Destination;
 use masking::Masking;
 

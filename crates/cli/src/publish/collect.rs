@@ -2,15 +2,11 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// The extensions of the files that Review reads, compressed or not.
-const TRAJECTORIES: [&str; 12] = [
-    "eval", "gz", "json", "jsonl", "ndjson", "parquet", "tar", "tgz", "traj", "zip", "zst", "zstd",
-];
+use crate::recognition::{looks_like_dump, looks_like_trajectory, read_head};
 
 /// The files of a folder: relative paths with slashes, sorted.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -90,38 +86,6 @@ impl Collected {
         list(title, &self.others);
         report
     }
-}
-
-/// Whether a name is that of a trajectory file: by its extension, or as the batches of a rank (`rank_0.bin`).
-pub fn looks_like_trajectory(name: &str) -> bool {
-    let Some((stem, ending)) = name.rsplit_once('.') else {
-        return false;
-    };
-    let is_rank = || {
-        let rank = stem.strip_prefix("rank_");
-        ending == "bin" && rank.is_some_and(|rank| rank.parse::<u32>().is_ok())
-    };
-    TRAJECTORIES.contains(&ending.to_ascii_lowercase().as_str()) || is_rank()
-}
-
-/// The first bytes of a file, by which it is recognised; `None` if it cannot be read.
-pub fn read_head(file: fs::File) -> Option<Vec<u8>> {
-    /// The signature of a tar archive is not at the start.
-    const LENGTH: usize = 512;
-    let mut head = Vec::with_capacity(LENGTH);
-    file.take(LENGTH as u64).read_to_end(&mut head).ok()?;
-    Some(head)
-}
-
-/// Whether a file with these first bytes is a torch file with the samples of a rollout, rather than a checkpoint: a dictionary
-/// that begins with their keys.
-pub fn looks_like_dump(head: &[u8]) -> bool {
-    const KEYS: [&[u8]; 2] = [b"rollout_id", b"samples"];
-    let has = |key: &[u8]| head.windows(key.len()).any(|bytes| bytes == key);
-    // The first member of torch's archives is the pickle; older files are pickles.
-    let is_archive = head.starts_with(b"PK\x03\x04") && has(b"/data.pkl");
-    let is_torch = is_archive || head.starts_with(b"\x80");
-    is_torch && KEYS.into_iter().any(has)
 }
 
 #[cfg(test)]

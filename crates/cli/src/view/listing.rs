@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::beneath::{EntryKind, Folder, Status};
 use super::roots::{DEEPEST, Roots, is_shown};
-use crate::publish::{looks_like_dump, looks_like_trajectory, read_head};
+use crate::recognition::{looks_like_dump, looks_like_trajectory, read_head};
 
 /// A larger archive without the extension of one is assumed to be a model's checkpoint, not a log.
 const LARGEST_UNNAMED: u64 = 256 << 20;
@@ -279,24 +279,22 @@ mod tests {
     }
 
     #[test]
-    fn files_of_trainers_are_recognised() {
-        let torch = |first: &str| format!("PK\x03\x04\x00\x00 0/data.pkl \u{0}}}q {first}");
-        let dump = torch("rollout_id").into_bytes();
-        let checkpoint = torch("model.layers").into_bytes();
-        let legacy =
-            b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02}(X\x0a\0\0\0rollout_idK\x07"
-                .to_vec();
+    fn dumps_of_any_size_are_listed_and_other_large_archives_are_not() {
         let huge = LARGEST_UNNAMED + 1;
         for (name, head, expected) in [
-            ("completions_00010.parquet", &Vec::new(), true),
-            ("rank_0.bin", &Vec::new(), true),
-            ("pytorch_model.bin", &checkpoint, false),
-            ("7.pt", &dump, true),
-            ("old.pt", &legacy, true),
-            ("model.pt", &checkpoint, false),
-            ("arrays.npz", &b"PK\x03\x04 samples.npy".to_vec(), false),
+            ("completions_00010.parquet", b"".as_slice(), true),
+            (
+                "7.pt",
+                b"PK\x03\x04\x00\x00 0/data.pkl \0}q rollout_id",
+                true,
+            ),
+            (
+                "model.pt",
+                b"PK\x03\x04\x00\x00 0/data.pkl \0}q model.layers",
+                false,
+            ),
         ] {
-            let look = || Some(head.clone());
+            let look = || Some(head.to_vec());
             assert_eq!(may_hold_trajectories(name, huge, look), expected, "{name}");
         }
     }
