@@ -10,6 +10,8 @@ mod template;
 mod texts;
 mod values;
 
+pub use texts::is_of_other_model;
+
 use super::TokenRecord;
 use super::sections::sections;
 use super::vocabulary::Vocabulary;
@@ -122,15 +124,6 @@ pub fn checks(
         values::finite(record),
         values::mismatch(record, tolerance),
     ]
-}
-
-/// Whether a vocabulary seems to be another model's: it lacks tokens of the episode, or spells none of its first messages.
-pub fn is_of_other_model(
-    episode: &Episode,
-    record: &TokenRecord,
-    vocabulary: &dyn Vocabulary,
-) -> bool {
-    texts::is_of_other_model(episode, record, vocabulary)
 }
 
 /// A count with a noun, which takes an "s" unless it is one.

@@ -26,35 +26,21 @@ pub(super) fn messages(
     };
     let (mut compared, mut places) = (0, Vec::new());
     let mut first = None;
-    let mut from = (0, 0);
-    for part in &record.parts {
-        let ids = record.strip.ids().get(part.range.clone());
-        let Some(bytes) = ids.and_then(|ids| vocabulary.bytes(ids)) else {
+    for part in spelled_parts(episode, record, vocabulary) {
+        let Some(part) = part else {
             let words = format!("The tokenizer lacks a token of this episode. {OTHER}");
             return TokenCheck::unknown(kind, words);
         };
-        let spelled = String::from_utf8_lossy(&bytes);
         let mut cursor = 0;
-        for (step, place, message) in messages_of(episode, from, (part.step, part.message)) {
-            let body = message.body();
-            let text = body.content_or_empty().trim();
-            // A message after the last call of the model has no tokens.
-            if text.is_empty() || body.content_is_json_str || part.range.is_empty() {
-                continue;
-            }
+        for (step, place, text) in part.texts {
             compared += 1;
-            let rest = spelled.get(cursor..).unwrap_or_default();
+            let rest = part.spelled.get(cursor..).unwrap_or_default();
             match find(rest, text) {
                 Some(end) => cursor += end,
                 None => {
                     let (at, common) = nearest(rest, text);
-                    let token = token_at(
-                        part.range.clone(),
-                        record.strip.ids(),
-                        vocabulary,
-                        cursor + at,
-                    );
-                    places.push(token);
+                    let ids = record.strip.ids();
+                    places.push(token_at(part.range.clone(), ids, vocabulary, cursor + at));
                     first.get_or_insert_with(|| {
                         let read = excerpt(text.get(common..).unwrap_or_default());
                         let spelled = excerpt(rest.get(at..).unwrap_or_default());
@@ -63,7 +49,6 @@ pub(super) fn messages(
                 }
             }
         }
-        from = (part.step, part.message + 1);
     }
     match first {
         _ if compared == 0 => TokenCheck::unknown(kind, "No text of a message belongs to tokens."),
@@ -83,28 +68,20 @@ pub(super) fn messages(
     }
 }
 
-/// Whether a vocabulary lacks tokens of the episode, or spells none of its first messages.
-pub(super) fn is_of_other_model(
+/// Whether a vocabulary seems to be another model's: it lacks tokens of the episode, or spells none of its first messages.
+pub fn is_of_other_model(
     episode: &Episode,
     record: &TokenRecord,
     vocabulary: &dyn Vocabulary,
 ) -> bool {
     const COMPARED: usize = 4;
-    let mut from = (0, 0);
     let mut compared = 0;
-    for part in &record.parts {
-        let ids = record.strip.ids().get(part.range.clone());
-        let Some(bytes) = ids.and_then(|ids| vocabulary.bytes(ids)) else {
+    for part in spelled_parts(episode, record, vocabulary) {
+        let Some(part) = part else {
             return true;
         };
-        let spelled = String::from_utf8_lossy(&bytes);
-        for (_, _, message) in messages_of(episode, from, (part.step, part.message)) {
-            let body = message.body();
-            let text = body.content_or_empty().trim();
-            if text.is_empty() || body.content_is_json_str || part.range.is_empty() {
-                continue;
-            }
-            if find(&spelled, text).is_some() {
+        for (_, _, text) in part.texts {
+            if find(&part.spelled, text).is_some() {
                 return false;
             }
             compared += 1;
@@ -112,9 +89,43 @@ pub(super) fn is_of_other_model(
                 return true;
             }
         }
-        from = (part.step, part.message + 1);
     }
     compared > 1
+}
+
+/// A part of a record next to the messages that it belongs to.
+struct SpelledPart<'a> {
+    range: Range<usize>,
+    spelled: String,
+    /// What the tokens should spell, each with the step and the place of its message.
+    texts: Vec<(usize, usize, &'a str)>,
+}
+
+/// The parts of a record, in order; `None` for one with a token that the vocabulary lacks.
+fn spelled_parts<'a>(
+    episode: &'a Episode,
+    record: &'a TokenRecord,
+    vocabulary: &'a dyn Vocabulary,
+) -> impl Iterator<Item = Option<SpelledPart<'a>>> {
+    let mut from = (0, 0);
+    record.parts.iter().map(move |part| {
+        let range = part.range.clone();
+        let bytes = vocabulary.bytes(record.strip.ids().get(range.clone())?)?;
+        let messages = messages_of(episode, from, (part.step, part.message));
+        from = (part.step, part.message + 1);
+        let texts = messages.filter_map(|(step, place, message)| {
+            let body = message.body();
+            let text = body.content_or_empty().trim();
+            // A message after the last call of the model has no tokens.
+            let is_spelled = !text.is_empty() && !body.content_is_json_str && !range.is_empty();
+            is_spelled.then_some((step, place, text))
+        });
+        Some(SpelledPart {
+            texts: texts.collect(),
+            spelled: String::from_utf8_lossy(&bytes).into_owned(),
+            range,
+        })
+    })
 }
 
 /// The messages from a place up to another one, including it.
