@@ -1,10 +1,13 @@
 //! Completions logged by TRL's trainers (`log_completions`), as JSON rows: `{step, prompt, completion, <rewards>,
-//! advantage, …}`. Prompt and completion are texts, or lists of messages.
+//! advantage, …}`. Prompt and completion are texts, or lists of messages. Versions before June 2025 wrote no `advantage`.
 //!
 //! Each reward function has a column between `completion` and `advantage`, where the trainer puts other columns, too. Null
 //! means that the function does not apply to a sample, so only all rows together tell which columns are rewards. The
 //! trainer writes rewards as floats. Whole numbers may also be counts, and a column of nulls has no type, so these are
 //! rewards by name only.
+//!
+//! A reward function may be called `reward`, as the reward of verifiers' results is. These do not begin with the columns
+//! of this table.
 
 use std::collections::{HashMap, HashSet};
 
@@ -177,19 +180,41 @@ fn between(row: &Json) -> impl Iterator<Item = (&Key, &Json)> {
 }
 
 fn is_row(value: &Json) -> bool {
-    let is_said = |key: &str| {
-        value
-            .get(key)
-            .is_some_and(|said| said.as_text().is_some() || said.as_list().is_some())
+    let Some(row) = value.as_object() else {
+        return false;
     };
-    let is_number = |key: &str| value.get(key).is_some_and(|it| number(it).is_some());
-    // Tables write NaN as null. The trainer of distillation has no rewards, and writes no other columns.
-    let has_advantage = value.get("advantage").is_some_and(Json::is_null) || is_number("advantage");
-    let is_distilled = value.as_object().is_some_and(|row| row.len() == 3);
+    let has = |key: &str, is: fn(&Json) -> bool| row.get(key).is_some_and(is);
+    let is_said = |key| has(key, |it| it.as_text().is_some() || it.as_list().is_some());
+    // Tables write NaN as null.
+    let has_advantage = has("advantage", |it| it.is_null() || number(it).is_some());
+    // Verifiers' results may have a step and an advantage, too.
+    let is_result = || row.contains_key("reward") || row.contains_key("example_id");
     is_said("prompt")
         && is_said("completion")
-        && is_number("step")
-        && (has_advantage || is_distilled)
+        && has("step", |it| number(it).is_some())
+        && match begins_as_table(row) {
+            true => has_advantage || has_rewards_only(row),
+            false => row.len() == 3 || has_advantage && !is_result(),
+        }
+}
+
+/// Whether the columns that all tables of the trainers have are in their order.
+fn begins_as_table(row: &Object) -> bool {
+    const FIRST: [&str; 3] = ["step", "prompt", "completion"];
+    let keys = row.keys().map(AsRef::as_ref);
+    keys.filter(|key| FIRST.contains(key)).eq(FIRST)
+}
+
+/// Whether all columns after the completion are rewards, as in older tables. The trainer of distillation has none.
+fn has_rewards_only(row: &Object) -> bool {
+    let after = row.iter().skip_while(|(key, _)| **key != *"completion");
+    let is_reward = |(key, value): (&Key, &Json)| match ColumnKind::of(value) {
+        ColumnKind::Null | ColumnKind::Floats => true,
+        // The index of a table is no reward.
+        ColumnKind::Integers => is_reward_name(key) || key.starts_with("__index"),
+        ColumnKind::Other => false,
+    };
+    after.skip(1).all(is_reward)
 }
 
 fn row(mut rest: Object, line: usize, columns: &RewardColumns, sink: &mut Sink<'_>) {

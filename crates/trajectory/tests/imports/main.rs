@@ -28,6 +28,7 @@ mod trainer_rewards;
 mod trainer_tokens;
 mod trainer_versions;
 mod trainers;
+mod trl;
 mod variants;
 mod writers;
 
