@@ -3,8 +3,8 @@
 //!
 //! Each reward function has a column between `completion` and `advantage`, where the trainer puts other columns, too. Null
 //! means that the function does not apply to a sample, so only all rows together tell which columns are rewards. The
-//! trainer writes rewards as floats. Whole numbers may also be counts, and a column of nulls has no type, so these are
-//! rewards by name only.
+//! trainer writes rewards as floats. A column of nulls has no type, so it is one of rewards by name only, as are whole
+//! numbers, unless the file tells them from floats: tools that write `1.0` as `1` make whole numbers of rewards.
 //!
 //! A reward function may be called `reward`, as the reward of verifiers' results is. These do not begin with the columns
 //! of this table.
@@ -47,7 +47,7 @@ impl Reader for Trl {
     fn read(&self, document: Document, sink: &mut Sink<'_>) {
         let before = sink.episodes();
         let records = document.into_records();
-        let columns = RewardColumns::of(&records);
+        let columns = RewardColumns::of(&records, tells_floats(&records, sink));
         columns.report(sink);
         for Line { number, value } in records {
             let is_row = is_row(&value);
@@ -70,8 +70,8 @@ struct RewardColumns {
 }
 
 impl RewardColumns {
-    /// Finds the columns in all rows.
-    fn of(rows: &[Line]) -> RewardColumns {
+    /// Finds the columns in all rows. `tells_floats`: whether whole numbers were no floats.
+    fn of(rows: &[Line], tells_floats: bool) -> RewardColumns {
         let mut names = Vec::new();
         let mut kinds: HashMap<Key, ColumnKind> = HashMap::new();
         for (key, value) in rows.iter().flat_map(|row| between(&row.value)) {
@@ -83,6 +83,7 @@ impl RewardColumns {
         }
         let kind = |name: &Key| kinds.get(name).copied().unwrap_or(ColumnKind::Null);
         names.retain(|name| match kind(name) {
+            ColumnKind::Integers if tells_floats => false,
             ColumnKind::Null | ColumnKind::Integers => is_reward_name(name),
             ColumnKind::Floats => true,
             ColumnKind::Other => false,
@@ -129,6 +130,16 @@ impl RewardColumns {
             }
         }
     }
+}
+
+/// Whether a file tells whole numbers from floats: Parquet has types, and other files do if they have a float such as `1.0`.
+fn tells_floats(rows: &[Line], sink: &Sink<'_>) -> bool {
+    let is_whole = |value: &Json| matches!(value, Json::Float(float) if float.fract() == 0.0);
+    let has_whole = |row: &Line| {
+        let row = row.value.as_object();
+        row.is_some_and(|row| row.values().any(is_whole))
+    };
+    sink.file().ends_with(".parquet") || rows.iter().any(has_whole)
 }
 
 /// What the values of a column are. A column is of the greatest kind of its values: `1` and `0.5` are floats.

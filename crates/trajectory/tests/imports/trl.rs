@@ -57,6 +57,20 @@ fn older_tables_have_no_advantage() {
 }
 
 #[test]
+fn whole_numbers_that_differ_from_floats_are_no_rewards() {
+    let fraction = object!({"right": 0.5, "score": 3, "advantage": 0.25});
+    let whole = object!({"right": 1.0, "score": 3, "advantage": 0.25});
+    for (name, row) in [("table.parquet", &fraction), ("table.jsonl", &whole)] {
+        let outcome = table(name, std::slice::from_ref(row));
+        assert_eq!(score_names(&outcome), ["right"], "{name}");
+        assert_eq!(outcome.episodes[0].metadata.get("score"), Some(&3.into()));
+    }
+    // Tools that write 1.0 as 1.
+    let outcome = table("table.jsonl", &[fraction]);
+    assert_eq!(score_names(&outcome), ["right", "score"]);
+}
+
+#[test]
 fn results_of_verifiers_are_no_table() {
     let row = volary_core::json!({
         "prompt": "Hi", "completion": "Ho", "example_id": 3, "reward": 1.0, "advantage": 0.5, "step": 2,
