@@ -38,6 +38,14 @@ pub fn call_id(step: usize, call: usize) -> Text {
     format!("{:09x}", random.below(1 << 36)).into()
 }
 
+/// The text of a request as the model wrote it, with the markup of its calls, if the file has that.
+pub(crate) fn sampled_text(message: &AnyMessage) -> Option<&Text> {
+    let AnyMessage::Request(request) = message else {
+        return None;
+    };
+    request.body.info.as_ref()?.get("text")?.as_text()
+}
+
 /// A reference to a task of a dataset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskReference {

@@ -5,7 +5,7 @@
 use volary_core::json::{Json, Object, Text};
 use volary_core::{AnyMessage, Role, json, object};
 
-use crate::episode::{Ending, Episode};
+use crate::episode::{Ending, Episode, sampled_text};
 use crate::token_record::{TokenRecord, TokenRecordError};
 
 /// What readers of training runs put into the metadata: it has other members in a sample.
@@ -179,9 +179,8 @@ fn sampled(message: &AnyMessage) -> Text {
     let AnyMessage::Request(request) = message else {
         return content;
     };
-    let info = request.body.info.as_ref();
-    if let Some(text) = info.and_then(|info| info.get("text")?.as_text().cloned()) {
-        return text;
+    if let Some(text) = sampled_text(message) {
+        return text.clone();
     }
     let mut parts: Vec<String> = Vec::new();
     if !content.is_empty() {

@@ -1,7 +1,7 @@
 //! Files of slime: an InteractionResult `{prompt, reward, messages, info, response, loss_mask, tokens, status}`, or a
 //! Sample `{prompt, response, reward, status, …}` without messages.
 //!
-//! Messages are flat: tool calls are markup in the assistant's text. They are parsed as calls, the text before
+//! Messages are flat: tool calls are markup in the assistant's text. They are parsed as calls, the text around
 //! them becomes the content, and the complete text is preserved. `chat_markup` splits the response of a sample
 //! into messages; `tokens` reads the lists with a value for each token. `torch_dump` reads rollout dumps (`.pt`),
 //! `train_dump` what the trainer made of them. `nested`: rollouts that are lists of groups of samples.
@@ -438,11 +438,10 @@ pub(super) fn with_calls(mut said: ImportedMessage) -> ImportedMessage {
     let Some(text) = body.content.clone().filter(|_| !body.content_is_json_str) else {
         return said;
     };
-    let (before, calls) = calls(&text);
+    let (spoken, calls) = calls(&text);
     if calls.is_empty() {
         return said;
     }
-    let spoken = before.trim();
     let body = Body {
         content: (!spoken.is_empty()).then(|| spoken.into()),
         info: Some(object!({ "text": text })),
@@ -456,29 +455,37 @@ pub(super) fn with_calls(mut said: ImportedMessage) -> ImportedMessage {
     said
 }
 
-/// The text before the first call, and the calls.
-fn calls(text: &str) -> (&str, Vec<ToolCall>) {
-    let (before, mut rest) = match text.find(OPEN) {
-        Some(place) => text.split_at(place),
-        None => return (text, Vec::new()),
-    };
+/// The text around the calls, in lines, and the calls. What cannot be parsed stays text.
+fn calls(text: &str) -> (String, Vec<ToolCall>) {
+    let mut spoken: Vec<&str> = Vec::new();
     let mut calls = Vec::new();
-    while let Some(start) = rest.find(OPEN) {
-        let inside = &rest[start + OPEN.len()..];
-        let (inside, after) = inside.split_once(CLOSE).unwrap_or((inside, ""));
-        match Json::parse(inside.trim()) {
-            Ok(Json::List(several)) => calls.extend(
-                several
-                    .iter()
-                    .filter(|value| is_call(value))
-                    .map(chat::call),
-            ),
-            Ok(value) if is_call(&value) => calls.push(chat::call(&value)),
-            _ => {}
+    let mut rest = text;
+    while let Some((before, marked)) = rest.split_once(OPEN) {
+        let (inside, after) = marked.split_once(CLOSE).unwrap_or((marked, ""));
+        let parsed = parsed_calls(inside);
+        spoken.push(before);
+        if parsed.is_empty() {
+            let markup = &rest[before.len()..rest.len() - after.len()];
+            spoken.push(markup);
         }
+        calls.extend(parsed);
         rest = after;
     }
-    (before, calls)
+    spoken.push(rest);
+    let lines = spoken.into_iter().map(str::trim);
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    (lines.join("\n"), calls)
+}
+
+/// The calls between two marks: one, or a list of which all are calls.
+fn parsed_calls(inside: &str) -> Vec<ToolCall> {
+    match Json::parse(inside.trim()) {
+        Ok(Json::List(several)) if several.iter().all(is_call) => {
+            several.iter().map(chat::call).collect()
+        }
+        Ok(value) if is_call(&value) => vec![chat::call(&value)],
+        _ => Vec::new(),
+    }
 }
 
 fn is_call(value: &Json) -> bool {

@@ -1,9 +1,10 @@
 //! The tables of TRL's trainers: their columns, and how they differ from those of other tools.
 
 use volary_core::json::{Json, Object};
-use volary_core::object;
+use volary_core::{json, object};
 use volary_trajectory::import::ImportOutcome;
 
+use crate::tools::told;
 use crate::trainer_corners::{lines, rewards, roles};
 
 /// The outcome of a table whose rows begin with these columns of every table, and have the others after them.
@@ -72,10 +73,32 @@ fn whole_numbers_that_differ_from_floats_are_no_rewards() {
 
 #[test]
 fn results_of_verifiers_are_no_table() {
-    let row = volary_core::json!({
+    let row = json!({
         "prompt": "Hi", "completion": "Ho", "example_id": 3, "reward": 1.0, "advantage": 0.5, "step": 2,
     });
     let outcome = lines("results.jsonl", &[row]);
     let source = outcome.episodes[0].source.as_ref().unwrap();
     assert_eq!(&*source.format, "verifiers-results");
+}
+
+#[test]
+fn text_after_a_call_is_part_of_the_message() {
+    let call = |name: &str| format!("<tool_call>\n{{\"name\": \"{name}\"}}\n</tool_call>");
+    let cases = [
+        (
+            format!("One. {} Two. {} Three.", call("f"), call("g")),
+            "One.\nTwo.\nThree.>f{}+g{}",
+        ),
+        (format!("{}\nDone.", call("f")), "Done.>f{}"),
+        (
+            format!("{}<tool_call>\n{{\"name\":", call("f")),
+            "<tool_call>\n{\"name\":>f{}",
+        ),
+        (call("f"), ">f{}"),
+    ];
+    for (completion, expected) in cases {
+        let row =
+            json!({"step": 1, "prompt": "Hi", "completion": (completion.as_str()), "right": 0.5});
+        assert_eq!(told(&lines("rows.jsonl", &[row]).episodes[0]), expected);
+    }
 }

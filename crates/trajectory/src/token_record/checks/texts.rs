@@ -8,7 +8,7 @@ use super::super::TokenRecord;
 use super::super::sections::Section;
 use super::super::vocabulary::Vocabulary;
 use super::{CheckKind, CheckResult, TokenCheck, plural};
-use crate::episode::Episode;
+use crate::episode::{Episode, sampled_text};
 
 const NO_TOKENIZER: &str = "The texts of tokens are unknown. Open the model's tokenizer file.";
 const OTHER: &str = "This seems to be another model's tokenizer.";
@@ -115,7 +115,7 @@ fn spelled_parts<'a>(
         from = (part.step, part.message + 1);
         let texts = messages.filter_map(|(step, place, message)| {
             let body = message.body();
-            let text = body.content_or_empty().trim();
+            let text = written(message).trim();
             // A message after the last call of the model has no tokens.
             let is_spelled = !text.is_empty() && !body.content_is_json_str && !range.is_empty();
             is_spelled.then_some((step, place, text))
@@ -148,6 +148,12 @@ fn messages_of(
             said.map(move |(place, message)| (step, place, message))
         })
         .filter(move |(step, place, _)| (from..=to).contains(&(*step, *place)))
+}
+
+/// The text of a message, with the markup of its calls if that is known.
+fn written(message: &AnyMessage) -> &str {
+    let content = || message.body().content_or_empty();
+    sampled_text(message).map_or_else(content, AsRef::as_ref)
 }
 
 /// The end of a text in another one, as it is or as the text of a JSON string.
@@ -274,7 +280,8 @@ pub(super) fn reencoding(
 #[cfg(test)]
 mod tests {
     use volary_core::json::Text;
-    use volary_core::{Message, Role};
+    use volary_core::message::Body;
+    use volary_core::{Message, Role, ToolCall, ToolRequestMessage, object};
 
     use super::super::super::sections::sections;
     use super::super::super::vocabulary::ByteVocabulary;
@@ -359,6 +366,22 @@ mod tests {
             check.words,
             "1 of 3 messages: first at message 1 of step 1, which has “you” where the tokens have “we<|im_end|>”."
         );
+    }
+
+    #[test]
+    fn text_around_calls_is_found_where_it_was_written() {
+        let text = "One. <tool_call>{}</tool_call> Two.";
+        let mut episode = episode(&["Hi"], &[("", "So")]);
+        let mut request = ToolRequestMessage {
+            body: Body::text("One.\nTwo."),
+            tool_calls: vec![ToolCall::new("a", "f", object!({}))],
+        };
+        let tokens = record(&[(0, 0, "Hi"), (1, 0, text), (1, 1, "So")]);
+        episode.steps[0].action = request.clone().into();
+        assert_eq!(check(&episode, &tokens).verdict, CheckResult::Failed);
+        request.body.info = Some(object!({ "text": text }));
+        episode.steps[0].action = request.into();
+        assert_eq!(check(&episode, &tokens).verdict, CheckResult::Passed);
     }
 
     #[test]
