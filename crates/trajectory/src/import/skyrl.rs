@@ -58,14 +58,22 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             sink,
         );
     }
-    let task = match prompt {
-        Said::Text(prompt) => slime::push_prompt(&mut transcript, &prompt),
-        prompt => prompt.push(&mut transcript),
+    let task = match (prompt, output) {
+        (Said::Text(prompt), Said::Text(output)) => {
+            slime::push_rollout(&mut transcript, &prompt, &output)
+        }
+        (prompt, output) => {
+            let task = match prompt {
+                Said::Text(prompt) => slime::push_prompt(&mut transcript, &prompt),
+                prompt => prompt.push(&mut transcript),
+            };
+            match output {
+                Said::Text(output) => slime::push_response(&mut transcript, &output),
+                output => drop(output.push(&mut transcript)),
+            }
+            task
+        }
     };
-    match output {
-        Said::Text(output) => slime::push_response(&mut transcript, &output),
-        output => drop(output.push(&mut transcript)),
-    }
     let scores = rest.get("score").and_then(stream);
     let score = rest.take("score");
     let worth = match &score {

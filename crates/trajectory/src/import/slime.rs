@@ -180,30 +180,8 @@ fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>)
         }
         None => {
             let prompt = rest.get("prompt").cloned().unwrap_or_default();
-            match prompt {
-                prompt if is_ids(&prompt) => {
-                    sink.kept(
-                        "The prompt of a sample has token ids, and its text is not in the file.",
-                    );
-                }
-                Json::List(messages) => messages
-                    .iter()
-                    .flat_map(chat::read)
-                    .for_each(|said| transcript.observe(said)),
-                Json::Null => {}
-                Json::Text(prompt) if chat_markup::is_marked(&prompt) => {
-                    push_prompt(&mut transcript, &prompt);
-                }
-                other => transcript.observe(
-                    Message {
-                        role: Role::User,
-                        body: chat::body(other),
-                    }
-                    .into(),
-                ),
-            }
             let response = rest.take_text("response").unwrap_or_default();
-            push_response(&mut transcript, &response);
+            push_sample(&mut transcript, prompt, &response, sink);
         }
     }
     transcript.finish(&mut episode);
@@ -240,6 +218,23 @@ fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>)
     episode
 }
 
+/// Adds the prompt and the response of a sample.
+fn push_sample(transcript: &mut Transcript, prompt: Json, response: &str, sink: &mut Sink<'_>) {
+    match prompt {
+        Json::Text(prompt) => return drop(push_rollout(transcript, &prompt, response)),
+        prompt if is_ids(&prompt) => {
+            sink.kept("The prompt of a sample has token ids, and its text is not in the file.");
+        }
+        Json::List(messages) => messages
+            .iter()
+            .flat_map(chat::read)
+            .for_each(|said| transcript.observe(said)),
+        Json::Null => {}
+        other => transcript.observe(chat::plain(Role::User, chat::body(other))),
+    }
+    push_response(transcript, response);
+}
+
 /// A whole number, if the text is one. Tables with gaps make floats of all numbers of a column.
 fn number_of(id: &Text) -> Json {
     let whole = id.strip_suffix(".0").unwrap_or(id);
@@ -250,9 +245,8 @@ fn number_of(id: &Text) -> Json {
 
 /// The name of the task: the last message of the user in the prompt.
 fn task(sample: &Object) -> Option<Text> {
-    let mut transcript = Transcript::default();
     match sample.get("prompt")? {
-        Json::Text(prompt) => push_prompt(&mut transcript, prompt),
+        Json::Text(prompt) => task_of(&prompt_messages(prompt).0),
         prompt if is_ids(prompt) => task_of_ids(&token_lists::ids(prompt)?),
         Json::List(messages) => {
             let said = messages.iter().flat_map(chat::read);
@@ -263,18 +257,53 @@ fn task(sample: &Object) -> Option<Text> {
     }
 }
 
-/// Adds the messages of a prompt: those separated by their markup, or one of the user. Returns the name of its task:
-/// rollouts with the same prompt are trials of one task.
-pub(super) fn push_prompt(transcript: &mut Transcript, prompt: &str) -> Option<Text> {
-    let messages = match chat_markup::is_marked(prompt) {
-        true => chat_markup::marked_messages(prompt),
-        false => vec![Message::user(prompt)],
-    };
+/// Adds a prompt and the response to it, and returns the name of its task. What the prompt began the assistant's turn with,
+/// such as `<think>`, begins the response.
+pub(super) fn push_rollout(
+    transcript: &mut Transcript,
+    prompt: &str,
+    response: &str,
+) -> Option<Text> {
+    let (messages, begun) = prompt_messages(prompt);
     let task = task_of(&messages);
+    observe_all(messages, transcript);
+    match begun.is_empty() {
+        true => push_response(transcript, response),
+        false => push_response(transcript, &format!("{begun}{response}")),
+    }
+    task
+}
+
+/// Adds a prompt whose response is no text, and returns the name of its task.
+pub(super) fn push_prompt(transcript: &mut Transcript, prompt: &str) -> Option<Text> {
+    let (mut messages, begun) = prompt_messages(prompt);
+    let task = task_of(&messages);
+    messages.extend((!begun.is_empty()).then(|| Message::new(Role::Assistant, begun)));
+    observe_all(messages, transcript);
+    task
+}
+
+fn observe_all(messages: Vec<Message>, transcript: &mut Transcript) {
     for message in messages {
         transcript.observe(message.into());
     }
-    task
+}
+
+/// The messages of a prompt, those separated by their markup or one of the user; and what it began the assistant's turn with.
+fn prompt_messages(prompt: &str) -> (Vec<Message>, &str) {
+    match chat_markup::is_marked(prompt) {
+        true => {
+            let (messages, begun) = marked_messages(prompt);
+            (messages, begun.map_or("", |begun| end_from(prompt, &begun)))
+        }
+        false => (vec![Message::user(prompt)], ""),
+    }
+}
+
+/// The end of a text, with its line breaks, that begins with a part of it.
+fn end_from<'a>(text: &'a str, part: &str) -> &'a str {
+    let before = text.trim_end_matches('\n').strip_suffix(part);
+    before.map_or("", |before| &text[before.len()..])
 }
 
 /// Whether a text starts with the markup of a message.
@@ -285,7 +314,12 @@ pub(super) fn is_marked(text: &str) -> bool {
 /// The messages of a text with markup; and what its template began the assistant's turn with, if the text ends in one.
 pub(super) fn marked_messages(text: &str) -> (Vec<Message>, Option<Text>) {
     let mut messages = chat_markup::marked_messages(text);
-    let is_begun = |last: &mut Message| last.role == Role::Assistant && chat_markup::is_open(text);
+    let is_last = |content: &str| text.trim_end_matches('\n').ends_with(content);
+    let is_begun = |last: &mut Message| {
+        last.role == Role::Assistant
+            && chat_markup::is_open(text)
+            && is_last(last.body.content_or_empty())
+    };
     let begun = messages.pop_if(is_begun);
     (messages, begun.and_then(|last| last.body.content))
 }

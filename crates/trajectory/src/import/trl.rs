@@ -237,17 +237,7 @@ fn row(mut rest: Object, line: usize, columns: &RewardColumns, sink: &mut Sink<'
     let prompt = rest.take("prompt").map(unpacked).unwrap_or_default();
     let completion = rest.take("completion").map(unpacked).unwrap_or_default();
     let mut transcript = Transcript::default();
-    let task = match prompt {
-        Json::List(messages) => asked(without_padding(messages), &mut transcript),
-        prompt => slime::push_prompt(&mut transcript, &text(&prompt)),
-    };
-    match completion {
-        Json::List(messages) => {
-            let messages = chat::read_all(without_padding(messages));
-            messages.for_each(|said| transcript.push(slime::with_calls(said)));
-        }
-        completion => slime::push_response(&mut transcript, &text(&completion)),
-    }
+    let task = said(prompt, completion, &mut transcript);
     let mut episode = Episode {
         id: format!("{}-{line}", sink.stem()).into(),
         name: format!("Step {step}, sample {line}").into(),
@@ -271,6 +261,29 @@ fn row(mut rest: Object, line: usize, columns: &RewardColumns, sink: &mut Sink<'
     transcript.finish(&mut episode);
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
+}
+
+/// Adds the messages of a prompt and of its completion, and returns the name of the task.
+fn said(prompt: Json, completion: Json, transcript: &mut Transcript) -> Option<Text> {
+    let (task, completion) = match (prompt, completion) {
+        (Json::List(prompt), completion) => {
+            (asked(without_padding(prompt), transcript), completion)
+        }
+        (prompt, completion @ Json::List(_)) => {
+            (slime::push_prompt(transcript, &text(&prompt)), completion)
+        }
+        (prompt, completion) => {
+            return slime::push_rollout(transcript, &text(&prompt), &text(&completion));
+        }
+    };
+    match completion {
+        Json::List(messages) => {
+            let messages = chat::read_all(without_padding(messages));
+            messages.for_each(|said| transcript.push(slime::with_calls(said)));
+        }
+        completion => slime::push_response(transcript, &text(&completion)),
+    }
+    task
 }
 
 /// Messages without what a table adds to the arguments of their calls: all calls of a column have the members of all of

@@ -626,3 +626,49 @@ fn the_role_ipython_is_that_of_a_result() {
     };
     assert_eq!((&*result.name, &*result.tool_call_id), ("add", "c1"));
 }
+
+/// A prompt may begin the turn of the assistant, such as with a mark of thinking.
+#[test]
+fn what_the_prompt_begins_the_turn_with_is_part_of_it() {
+    let prompt =
+        |begun: &str| format!("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n{begun}");
+    let cases = [
+        (
+            "<think>\n",
+            "Hm.\n</think>\n\nHo",
+            "<think>\nHm.\n</think>\n\nHo",
+        ),
+        ("<think>\n\n</think>\n\n", "Ho", "<think>\n\n</think>\n\nHo"),
+        ("Sure: ", "Ho", "Sure: Ho"),
+        ("", "Ho", "Ho"),
+    ];
+    for (begun, response, expected) in cases {
+        let prompt = prompt(begun);
+        let (prompt, response) = (prompt.as_str(), response);
+        let rows = [
+            json!({"step": 1, "prompt": prompt, "completion": response, "right": 0.5}),
+            json!({"input_prompt": prompt, "output_response": response, "score": 0.5}),
+            json!({"prompt": prompt, "response": response, "reward": 0.5, "response_length": 1, "status": "completed"}),
+        ];
+        for row in rows {
+            let outcome = lines("rows.jsonl", &[row]);
+            let episode = &outcome.episodes[0];
+            assert_eq!(roles(episode), ["user", "assistant"]);
+            let action = episode.steps[0].action.body();
+            assert_eq!(action.content_or_empty(), expected);
+            assert_eq!(tasks(&outcome), ["Hi"]);
+        }
+    }
+}
+
+/// A message that has ended is not begun, even if the next one has the same speaker.
+#[test]
+fn an_ended_message_of_a_prompt_stays() {
+    let prompt = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nHo<|im_end|>\n<|im_start|>assistant\n";
+    let row = json!({"step": 1, "prompt": prompt, "completion": "So", "right": 0.5});
+    let outcome = lines("rows.jsonl", &[row]);
+    assert_eq!(
+        roles(&outcome.episodes[0]),
+        ["user", "assistant", "assistant"]
+    );
+}

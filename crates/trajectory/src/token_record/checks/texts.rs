@@ -35,7 +35,12 @@ pub(super) fn messages(
         for (step, place, text) in part.texts {
             compared += 1;
             let rest = part.spelled.get(cursor..).unwrap_or_default();
-            match find(rest, text) {
+            let begun = || {
+                let before = before(record, part.range.start, vocabulary);
+                find(rest, without_begun(text, &before)?)
+            };
+            let found = find(rest, text);
+            match found.or_else(|| if cursor == 0 { begun() } else { None }) {
                 Some(end) => cursor += end,
                 None => {
                     let (at, common) = nearest(rest, text);
@@ -148,6 +153,27 @@ fn messages_of(
             said.map(move |(place, message)| (step, place, message))
         })
         .filter(move |(step, place, _)| (from..=to).contains(&(*step, *place)))
+}
+
+/// The text of the last tokens before one.
+fn before(record: &TokenRecord, token: usize, vocabulary: &dyn Vocabulary) -> String {
+    const MOST: usize = 32;
+    let ids = record.strip.ids().get(token.saturating_sub(MOST)..token);
+    let bytes = ids.and_then(|ids| vocabulary.bytes(ids));
+    String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
+}
+
+/// A message without its beginning, if that ends the tokens before it: prompts may begin the turn, such as with `<think>`.
+fn without_begun<'a>(text: &'a str, before: &str) -> Option<&'a str> {
+    let ends = text
+        .char_indices()
+        .map(|(place, letter)| place + letter.len_utf8());
+    let ends = ends.take_while(|end| *end <= before.len());
+    let begun = ends.filter(|end| {
+        text.get(..*end)
+            .is_some_and(|begun| before.ends_with(begun))
+    });
+    Some(text.get(begun.last()?..)?.trim_start())
 }
 
 /// The text of a message, with the markup of its calls if that is known.
@@ -382,6 +408,19 @@ mod tests {
         request.body.info = Some(object!({ "text": text }));
         episode.steps[0].action = request.into();
         assert_eq!(check(&episode, &tokens).verdict, CheckResult::Passed);
+    }
+
+    #[test]
+    fn the_prompt_may_begin_a_message() {
+        let tokens = record(&[
+            (0, 0, "Hi<|im_end|>\n<|im_start|>assistant\n<think>\n"),
+            (1, 0, "Hm.</think> Ho"),
+            (1, 1, "So"),
+        ]);
+        let verdict = |says| check(&episode(&["Hi"], &[(says, "So")]), &tokens).verdict;
+        assert_eq!(verdict("<think>\nHm.</think> Ho"), CheckResult::Passed);
+        assert_eq!(verdict("<think>\nAh.</think> Ho"), CheckResult::Failed);
+        assert_eq!(verdict("<plan>\nHm.</think> Ho"), CheckResult::Failed);
     }
 
     #[test]
