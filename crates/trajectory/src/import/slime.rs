@@ -106,16 +106,23 @@ fn read_samples(document: Document, sink: &mut Sink<'_>) {
     }
 }
 
-/// Whether a file name, without folders, is that of an evaluation. The trainer puts `eval_` before the number of the step,
-/// which may be anywhere in the name: `eval_3.pt`, `rollout_eval_3.pt`.
-pub(super) fn is_evaluation(name: &str) -> bool {
-    const MARK: &str = "eval_";
-    name.match_indices(MARK).any(|(place, _)| {
-        let before = name[..place].chars().next_back();
-        let after = name[place + MARK.len()..].chars().next();
-        before.is_none()
-            || !before.is_some_and(char::is_alphanumeric)
-                && after.is_some_and(|sign| sign.is_ascii_digit())
+/// Whether the file at a path is of an evaluation. The trainer puts `eval_` before the number of the step, which may be
+/// anywhere in the path: `eval_3.pt`, `stepeval_3.pt`, `eval_3/samples.pt`. The last part with a number names the step.
+pub(super) fn is_evaluation(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let mut parts = path.rsplit(['/', '\\']);
+    let numbered = parts.find(|part| part.contains(|sign: char| sign.is_ascii_digit()));
+    name.starts_with(EVALUATION) || numbered.is_some_and(is_named_for_evaluation)
+}
+
+/// What the trainer puts before the number of a step that is evaluated.
+const EVALUATION: &str = "eval_";
+
+fn is_named_for_evaluation(name: &str) -> bool {
+    name.match_indices(EVALUATION).any(|(place, _)| {
+        let after = name[place + EVALUATION.len()..].chars().next();
+        // `retrieval_3.pt` is a dump of training.
+        !name[..place].ends_with("retri") && after.is_some_and(|sign| sign.is_ascii_digit())
     })
 }
 
@@ -207,7 +214,7 @@ fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>)
             episode.metadata.insert(key, value);
         }
     }
-    if is_evaluation(&sink.stem()) {
+    if is_evaluation(sink.file()) {
         episode.metadata.insert("split", "eval");
     }
     lists.record(&mut episode, &mut rest, sink);

@@ -264,6 +264,31 @@ fn evaluations_are_not_joined_with_training_data() {
     assert_eq!(split(other), Some("eval".into()));
 }
 
+/// The number of the step may be anywhere in `--save-debug-rollout-data`.
+#[test]
+fn the_path_of_a_dump_says_whether_it_is_of_an_evaluation() {
+    for (name, is_evaluation) in [
+        ("run/eval_3/samples.pt", true),
+        ("run/stepeval_3.pt", true),
+        ("run/debug.eval_3.pt", true),
+        ("run/3/samples.pt", false),
+        ("run/retrieval_3.pt", false),
+        ("eval_1/rollout_data/3.pt", false),
+    ] {
+        let mut dump = fixture("slime-rollout.pt");
+        dump.name = Some(name.to_owned());
+        let outcome = import(&[fixture("slime-train.pt"), dump]).unwrap();
+        let first = &outcome.episodes[0];
+        let split = first.metadata.get("split").cloned();
+        assert_eq!(split, is_evaluation.then(|| "eval".into()), "{name}");
+        assert_eq!(
+            stream(first, "advantages").is_empty(),
+            is_evaluation,
+            "{name}"
+        );
+    }
+}
+
 #[test]
 fn a_training_dump_of_version_1_has_a_file_for_each_rank() {
     let train = fixture("slime-train-v1.pt");

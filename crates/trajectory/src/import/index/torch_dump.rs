@@ -98,9 +98,9 @@ impl DumpKind {
     }
 }
 
-/// Whether the file at a path is a dump of an evaluation, as its name says.
+/// Whether the file at a path is a dump of an evaluation, as the path says.
 pub fn is_evaluation(path: &str) -> bool {
-    slime::is_evaluation(path.rsplit('/').next().unwrap_or_default())
+    slime::is_evaluation(path)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

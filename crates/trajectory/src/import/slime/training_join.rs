@@ -165,9 +165,8 @@ fn drop_copies(samples: &mut Vec<TrainSample>, outcome: &mut ImportOutcome) {
 pub(in crate::import) fn is_rollout(episode: &Episode) -> bool {
     let source = episode.source.as_ref();
     source.is_some_and(|source| {
-        // The name says it. The metadata may name a split of the data set.
-        let name = source.file.rsplit('/').next().unwrap_or_default();
-        &*source.format == "slime" && !is_evaluation(name)
+        // The path says it. The metadata may name a split of the data set.
+        &*source.format == "slime" && !is_evaluation(&source.file)
     })
 }
 
