@@ -149,22 +149,22 @@ fn group_of(uid: &Json) -> Json {
     prompt.unwrap_or_else(|| uid.clone())
 }
 
-/// Whether a sample is one of a validation: the folder says it (`trainer.validation_data_dir`), or else the score, which
-/// only validations repeat as `reward`.
+/// Whether a sample is one of a validation: the name of the folder or file says it (`trainer.validation_data_dir`), or else
+/// the score, which only validations repeat as `reward`, unless a reward function has a value of this name.
 fn is_validation(sample: &Object, score: Option<f64>, sink: &Sink<'_>) -> bool {
-    let folder = sink.folder().to_ascii_lowercase();
-    let has_word = |words: &[&str]| {
-        let mut own = folder.split(|sign: char| !sign.is_ascii_alphabetic());
-        own.any(|word| words.contains(&word))
+    let name = format!("{}/{}", sink.folder(), sink.stem()).to_ascii_lowercase();
+    let has_word = |known: &[&str]| {
+        let mut words = name.split(|sign: char| !sign.is_ascii_alphabetic());
+        words.any(|word| known.contains(&word))
     };
-    match (
-        has_word(&["val", "validation"]),
-        has_word(&["rollout", "rollouts", "train"]),
-    ) {
-        (true, _) => true,
-        (false, true) => false,
-        (false, false) => score.is_some() && sample.get("reward").and_then(reward) == score,
+    if has_word(&["val", "valid", "validation", "eval", "evals", "evaluation"]) {
+        return true;
     }
+    if has_word(&["rollout", "rollouts", "train", "training"]) {
+        return false;
+    }
+    let repeats_score = || score.is_some() && sample.get("reward").and_then(reward) == score;
+    has_word(&["test"]) || repeats_score()
 }
 
 /// Adds the messages of an input. Returns the name of its task; and what the template began the answer with, if the input

@@ -354,6 +354,27 @@ fn validations_of_verl_are_evaluations() {
     assert!(!split("10.jsonl", json!({"reward": 1.0})));
     assert!(!split("10.jsonl", json!({})));
     assert!(!split("run/rollout_data/10.jsonl", json!({"reward": 0.5})));
+    for name in [
+        "run/train/10.jsonl",
+        "run/rollouts/10.jsonl",
+        "train_10.jsonl",
+        "rollout_test/10.jsonl",
+    ] {
+        assert!(!split(name, json!({"reward": 0.5})), "{name}");
+    }
+    for folder in [
+        "eval",
+        "evals",
+        "evaluation",
+        "test",
+        "valid",
+        "val_rollouts",
+    ] {
+        assert!(
+            split(&format!("run/{folder}/10.jsonl"), json!({})),
+            "{folder}"
+        );
+    }
 }
 
 #[test]
