@@ -4,6 +4,7 @@
 //! that are read together are joined.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -121,18 +122,42 @@ fn home(folder: &Path) -> PathBuf {
 }
 
 /// A folder that the user named, divided so that files of a folder next to it can be read with its own, and that its name is
-/// part of theirs if it says the step of the run.
+/// part of theirs if it says the step of the run or the kind of the data.
 fn above(folder: &Path) -> (PathBuf, PathBuf) {
-    let name = name_of(folder);
-    let says_step = name.contains("step_") || name.contains("iteration_");
     match (folder.parent(), folder.file_name()) {
-        (Some(parent), Some(name))
-            if says_step || is_one_of(folder, &DUMPS) || is_one_of(folder, &COPIES) =>
-        {
-            (parent.to_owned(), name.into())
-        }
+        (Some(parent), Some(name)) if says_place(name) => (parent.to_owned(), name.into()),
+        (_, None) => above_unnamed(folder).unwrap_or_else(|| (folder.to_owned(), PathBuf::new())),
         _ => (folder.to_owned(), PathBuf::new()),
     }
+}
+
+/// Like [`above`], for a path without the name of its folder, such as `.`. The empty path is the working directory.
+fn above_unnamed(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    let real = Path::new(".").join(folder).canonicalize().ok()?;
+    let name = real.file_name().filter(|name| says_place(name))?;
+    Some((folder.join(".."), name.into()))
+}
+
+/// Whether the name of a folder says where in a run its files belong: the step, or the kind of the data.
+fn says_place(name: &OsStr) -> bool {
+    const KINDS: [&str; 10] = [
+        "eval",
+        "evals",
+        "evaluation",
+        "rollout",
+        "rollouts",
+        "test",
+        "train",
+        "val",
+        "valid",
+        "validation",
+    ];
+    let name = name.to_str().unwrap_or_default();
+    let mut words = name.split(|sign: char| !sign.is_ascii_alphabetic());
+    name.contains("step_")
+        || name.contains("iteration_")
+        || COPIES.contains(&name)
+        || words.any(|word| KINDS.contains(&word.to_ascii_lowercase().as_str()))
 }
 
 /// Divides the files of a large group: each is read separately, except for two of the same step, rollout and training
@@ -216,6 +241,27 @@ mod tests {
         let named = above(Path::new("/run/train_data"));
         assert_eq!(named, (PathBuf::from("/run"), PathBuf::from("train_data")));
         assert_eq!(above(Path::new("/run")).1, PathBuf::new());
+        let steps = above(Path::new("run/val_step_10_epoch_2")).1;
+        assert_eq!(steps, PathBuf::from("val_step_10_epoch_2"));
+    }
+
+    #[test]
+    fn a_path_without_a_name_has_that_of_its_folder() {
+        let run = std::env::temp_dir().join(format!("volary-groups-{}", std::process::id()));
+        let step = run.join("val_step_10_epoch_2");
+        fs::create_dir_all(&step).unwrap();
+        for (folder, expected) in [
+            (step.join("../val_step_10_epoch_2/."), true),
+            (step.join(".."), false),
+        ] {
+            let (root, within) = above(&folder);
+            assert_eq!(within == Path::new("val_step_10_epoch_2"), expected);
+            assert_eq!(
+                root.join(&within).canonicalize().unwrap(),
+                folder.canonicalize().unwrap()
+            );
+        }
+        fs::remove_dir_all(&run).unwrap();
     }
 
     #[test]
