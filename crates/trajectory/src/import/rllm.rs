@@ -235,6 +235,7 @@ impl Branch {
         steps.iter().for_each(|step| conversation.add(step));
         conversation.finish(&steps, episode);
         call_credit::assign(&steps, episode, rest, sink);
+        keep_step_rewards(&steps, episode, sink);
         if let Some((builder, _)) = joined(calls) {
             attach(builder.divided(episode), episode, sink);
         }
@@ -245,6 +246,20 @@ impl Branch {
             episode.model = Some(model);
         }
     }
+}
+
+/// Keeps the rewards of steps that do not add up to that of the trajectory, such as discounted returns.
+fn keep_step_rewards(steps: &[Json], episode: &mut Episode, sink: &mut Sink<'_>) {
+    let rewards = steps.iter().map(|step| step.get("reward").cloned());
+    let rewards: Vec<Json> = rewards.map(Option::unwrap_or_default).collect();
+    let is_known = |reward: &Json| number(reward).is_some_and(|reward| reward != 0.0);
+    if episode.rewards == Rewards::Steps || !rewards.iter().any(is_known) {
+        return;
+    }
+    sink.kept(
+        "The rewards of steps do not add up to that of their trajectory, and are kept as `step_rewards`.",
+    );
+    episode.metadata.insert("step_rewards", rewards);
 }
 
 fn ending(reason: Option<&str>) -> Ending {

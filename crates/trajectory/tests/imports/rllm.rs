@@ -171,3 +171,29 @@ fn prompts_that_continue_no_tokens_start_branches() {
         assert_eq!(episode.reward(), Some(1.0));
     }
 }
+
+#[test]
+fn returns_of_steps_are_not_their_rewards() {
+    let steps = |rewards: [f64; 2]| {
+        let [first, second] = rewards;
+        format!(
+            r#"[{{"reward": {first}, "chat_completions": [{{"role": "user", "content": "A?"}}, {{"role": "assistant", "content": "A."}}]}},
+                {{"reward": {second}, "chat_completions": [{{"role": "user", "content": "A?"}}, {{"role": "assistant", "content": "A."}}, {{"role": "user", "content": "B?"}}, {{"role": "assistant", "content": "B."}}]}}]"#
+        )
+    };
+    let kept = |rewards: [f64; 2]| {
+        let outcome = read(&steps(rewards));
+        let episode = &outcome.episodes[0];
+        assert_eq!(episode.reward(), Some(1.0));
+        let notes = said(&outcome, NoteLevel::KeptRaw);
+        let is_said = notes.iter().any(|note| note.contains("do not add up"));
+        let known = episode.metadata.get("step_rewards").cloned();
+        assert_eq!(is_said, known.is_some());
+        known
+    };
+    let returns = Json::List(vec![0.5.into(), 0.75.into()]);
+    assert_eq!(kept([0.5, 0.75]), Some(returns));
+    assert_eq!(kept([0.25, 0.75]), None);
+    // Only the trajectory has a reward.
+    assert_eq!(kept([0.0, 0.0]), None);
+}
