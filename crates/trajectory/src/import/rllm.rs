@@ -3,8 +3,8 @@
 //!
 //! - `conversation`: joins the conversations of the steps.
 //!
-//! Most steps repeat the tokens of the one before them and continue them. Others start a branch, which is an episode of
-//! its own, as a sequence of tokens is.
+//! Most steps repeat the tokens of the one before them and continue them, or its messages if the file has no tokens. Others
+//! start a branch, which is an episode of its own, as a sequence of tokens is: what the model did not see is not in it.
 
 mod conversation;
 
@@ -18,7 +18,7 @@ use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::token_lists::{CallTokens, attach, ids, joined, not_ids, stream};
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
-use conversation::JoinedConversation;
+use conversation::{JoinedConversation, Talk};
 
 pub(super) const RLLM: Records = Records {
     id: "rllm",
@@ -126,7 +126,7 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
         let branches = branches(steps, sink);
         if branches.len() > 1 {
             sink.understood(
-                "The prompt of a step does not continue the tokens of earlier steps, so it starts a branch.",
+                "The prompt of a step does not continue earlier steps, so it starts a branch.",
             );
         }
         for (number, branch) in branches.into_iter().enumerate() {
@@ -150,43 +150,64 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
     }
 }
 
-/// Steps whose tokens are one sequence. Steps without tokens belong to the branch before them.
+/// Steps whose tokens are one sequence, or whose messages are one conversation.
 #[derive(Default)]
 struct Branch {
     steps: Vec<Json>,
     calls: Vec<CallTokens>,
+    talk: Talk,
 }
 
 /// Divides steps into branches: a prompt that continues no earlier call starts one, because templates drop the reasoning
-/// of earlier turns, and agents shorten their histories.
+/// of earlier turns, and agents shorten their histories. If some steps have tokens, those without belong to the branch
+/// before them.
 fn branches(steps: Vec<Json>, sink: &mut Sink<'_>) -> Vec<Branch> {
-    /// The number of last branches that a prompt may continue.
-    const MOST: usize = 64;
+    let tokens: Vec<Option<CallTokens>> = steps
+        .iter()
+        .enumerate()
+        .map(|(number, step)| {
+            report_unknown_ids(step, number, sink);
+            tokens(step).filter(|call| !call.completion.is_empty())
+        })
+        .collect();
+    let has_tokens = tokens.iter().any(Option::is_some);
     let mut branches = vec![Branch::default()];
-    for (number, step) in steps.into_iter().enumerate() {
-        for key in ["prompt_ids", "response_ids"] {
-            let value = step.get(key).filter(|value| !value.is_null());
-            if let Some(value) = value.filter(|value| ids(value).is_none()) {
-                sink.lost(not_ids(key, value, &format!("step {number}")));
-            }
-        }
-        let tokens = tokens(&step).filter(|call| !call.completion.is_empty());
-        let last = branches.len() - 1;
-        let place = match &tokens {
-            Some(tokens) => (0..branches.len())
-                .rev()
-                .take(MOST)
-                .find(|place| branches[*place].is_continued_by(&tokens.prompt)),
-            None => Some(last),
+    for (step, tokens) in steps.into_iter().zip(tokens) {
+        let continued = match &tokens {
+            Some(tokens) => last_of(&branches, |branch| branch.is_continued_by(&tokens.prompt)),
+            None if has_tokens => branches.len().checked_sub(1),
+            None => last_of(&branches, |branch| {
+                branch.talk.is_continued_by(&step, branch.steps.len())
+            }),
         };
-        let place = place.unwrap_or_else(|| {
+        let place = continued.unwrap_or(branches.len());
+        if place == branches.len() {
             branches.push(Branch::default());
-            last + 1
-        });
-        branches[place].steps.push(step);
-        branches[place].calls.extend(tokens);
+        }
+        let branch = &mut branches[place];
+        branch.talk.add(&step);
+        branch.steps.push(step);
+        branch.calls.extend(tokens);
     }
     branches
+}
+
+/// The last branch that satisfies a predicate.
+fn last_of(branches: &[Branch], is_continued: impl Fn(&Branch) -> bool) -> Option<usize> {
+    /// The number of last branches that a prompt may continue.
+    const MOST: usize = 64;
+    let first = branches.len().saturating_sub(MOST);
+    let place = branches[first..].iter().rposition(is_continued)?;
+    Some(first + place)
+}
+
+fn report_unknown_ids(step: &Json, number: usize, sink: &mut Sink<'_>) {
+    for key in ["prompt_ids", "response_ids"] {
+        let value = step.get(key).filter(|value| !value.is_null());
+        if let Some(value) = value.filter(|value| ids(value).is_none()) {
+            sink.lost(not_ids(key, value, &format!("step {number}")));
+        }
+    }
 }
 
 fn tokens(step: &Json) -> Option<CallTokens> {
@@ -221,7 +242,7 @@ impl Branch {
     /// Adds the messages, credits and tokens of the steps to an episode. What was said before the first step of a branch
     /// other than the first is its prompt.
     fn read(self, has_prompt: bool, episode: &mut Episode, rest: &mut Object, sink: &mut Sink<'_>) {
-        let Branch { steps, calls } = self;
+        let Branch { steps, calls, .. } = self;
         let mut versions: Vec<Json> = steps
             .iter()
             .filter_map(|step| step.get("weight_version").cloned())

@@ -37,44 +37,56 @@ fn reasoning(episode: &Episode) -> Vec<&str> {
         .collect()
 }
 
+/// The start and the rest of each branch of these steps.
+fn branches(steps: &str) -> Vec<(String, String)> {
+    let episodes = read(steps).episodes.into_iter();
+    let branches = episodes.enumerate().map(|(number, episode)| {
+        assert_eq!(episode.reward(), Some(1.0));
+        assert_eq!(&*episode.id, ["u", "u-branch-2"][number]);
+        (start(&episode).join(" "), told(&episode))
+    });
+    branches.collect()
+}
+
+fn branch(start: &str, told: &str) -> (String, String) {
+    (start.to_owned(), told.to_owned())
+}
+
+/// Each step saw only its own messages.
 #[test]
-fn conversations_that_begin_again_are_all_kept() {
-    let episode = only(
-        r#"[{"reward": 0.25, "chat_completions": [{"role": "user", "content": "Part 1"}, {"role": "assistant", "content": "One."}]},
-            {"reward": 0.75, "chat_completions": [{"role": "user", "content": "Part 2"}, {"role": "assistant", "content": "Two."}]}]"#,
-    );
-    assert_eq!(start(&episode), ["Part 1"]);
+fn conversations_that_begin_again_are_branches() {
+    let steps = r#"[{"reward": 0.25, "chat_completions": [{"role": "user", "content": "Part 1"}, {"role": "assistant", "content": "One."}]},
+            {"reward": 0.75, "chat_completions": [{"role": "user", "content": "Part 2"}, {"role": "assistant", "content": "Two."}]},
+            {"reward": 0.0, "chat_completions": [{"role": "user", "content": "Part 2"}, {"role": "assistant", "content": "Two."}, {"role": "user", "content": "More"}, {"role": "assistant", "content": "Three."}]}]"#;
     assert_eq!(
-        told(&episode),
-        "assistant:One. | user:Part 2 | assistant:Two."
+        branches(steps),
+        [
+            branch("Part 1", "assistant:One."),
+            branch("Part 2", "assistant:Two. | user:More | assistant:Three."),
+        ]
     );
-    let rewards: Vec<_> = episode.steps.iter().map(|step| step.reward()).collect();
-    assert_eq!(rewards, [Some(0.25), Some(0.75)]);
 }
 
 #[test]
-fn shortened_histories_are_not_repeated() {
-    let episode = only(
-        r#"[{"chat_completions": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "A?"}, {"role": "assistant", "content": "A."}]},
+fn shortened_histories_are_branches() {
+    let steps = r#"[{"chat_completions": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "A?"}, {"role": "assistant", "content": "A."}]},
             {"chat_completions": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "A?"}, {"role": "assistant", "content": "A."}, {"role": "user", "content": "B?"}, {"role": "assistant", "content": "B."}]},
-            {"chat_completions": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "B?"}, {"role": "assistant", "content": "B."}, {"role": "user", "content": "C?"}, {"role": "assistant", "content": "B."}]}]"#,
-    );
-    assert_eq!(start(&episode), ["Be brief.", "A?"]);
+            {"chat_completions": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "B?"}, {"role": "assistant", "content": "B."}, {"role": "user", "content": "C?"}, {"role": "assistant", "content": "B."}]}]"#;
     assert_eq!(
-        told(&episode),
-        "assistant:A. | user:B? | assistant:B. | user:C? | assistant:B."
+        branches(steps),
+        [
+            branch("Be brief. A?", "assistant:A. | user:B? | assistant:B."),
+            branch("Be brief. B? B. C?", "assistant:B."),
+        ]
     );
 }
 
 /// Agents without a memory may see and say the same twice; others note the finished conversation in each step.
 #[test]
-fn equal_conversations_are_repeated_turns_or_that_of_all_steps() {
+fn equal_conversations_are_branches_or_that_of_all_steps() {
     let again = r#"{"chat_completions": [{"role": "user", "content": "A wall."}, {"role": "assistant", "content": "Up."}]}"#;
-    let episode = only(&format!("[{again}, {again}]"));
-    assert_eq!(
-        told(&episode),
-        "assistant:Up. | user:A wall. | assistant:Up."
-    );
+    let twice = branches(&format!("[{again}, {again}]"));
+    assert_eq!(twice, [(); 2].map(|()| branch("A wall.", "assistant:Up.")));
     let step = |thought: &str| {
         format!(
             r#"{{"thought": "{thought}", "chat_completions": [{{"role": "user", "content": "A?"}}, {{"role": "assistant", "content": "A."}}, {{"role": "user", "content": "B?"}}, {{"role": "assistant", "content": "B."}}]}}"#

@@ -13,6 +13,62 @@ use crate::import::chat;
 use crate::import::slime;
 use crate::import::transcript::Transcript;
 
+/// The conversation of a step, as hashes of its messages.
+#[derive(Default)]
+pub(super) struct Talk(Vec<u64>);
+
+impl Talk {
+    /// Whether a step continues this conversation of `steps` steps. Steps without a conversation continue any. The same
+    /// conversation again may be that of all steps, which has a reply for each of them.
+    pub fn is_continued_by(&self, step: &Json, steps: usize) -> bool {
+        let Some(messages) = conversation(step) else {
+            return true;
+        };
+        let hashes: Vec<u64> = messages.iter().map(hash).collect();
+        let replies = messages.iter().filter(|message| is_reply(message)).count();
+        hashes.starts_with(&self.0) && (hashes.len() > self.0.len() || steps < replies)
+    }
+
+    /// Adds a step that continues it.
+    pub fn add(&mut self, step: &Json) {
+        match conversation(step) {
+            Some(messages) => self.0 = messages.iter().map(hash).collect(),
+            None => {
+                let seen = seen(step).map(|seen| hash_of("user", &seen));
+                let said = said(step).map(|said| hash_of("assistant", &said));
+                self.0.extend(seen.into_iter().chain(said));
+            }
+        }
+    }
+}
+
+/// The messages of a step, if it has some.
+fn conversation(step: &Json) -> Option<&[Json]> {
+    let messages = step.get("chat_completions")?.as_list()?;
+    (!messages.is_empty()).then_some(messages)
+}
+
+/// What the agent saw, in a step without a conversation.
+fn seen(step: &Json) -> Option<Text> {
+    let mut keys = ["observation", "input"].into_iter();
+    keys.find_map(|key| text(step, key))
+}
+
+/// What the agent answered, in a step without a conversation.
+fn said(step: &Json) -> Option<Text> {
+    let mut keys = ["model_response", "action", "output"].into_iter();
+    keys.find_map(|key| text(step, key))
+}
+
+/// A member as a text; `None` if it is empty.
+fn text(step: &Json, key: &str) -> Option<Text> {
+    match step.get(key)? {
+        Json::Null => None,
+        Json::Text(text) => (!text.is_empty()).then(|| text.clone()),
+        other => Some(other.to_python_text().into()),
+    }
+}
+
 /// The messages of steps, each of them once, with the reasoning of the step in which it was said.
 pub(super) struct JoinedConversation {
     transcript: Transcript,
@@ -38,8 +94,7 @@ impl JoinedConversation {
     /// Adds the messages of a step that are new.
     pub fn add(&mut self, step: &Json) {
         self.actions.push(None);
-        let talk = step.get("chat_completions").and_then(Json::as_list);
-        let Some(talk) = talk.filter(|talk| !talk.is_empty()) else {
+        let Some(talk) = conversation(step) else {
             return self.add_turn(step);
         };
         let hashes: Vec<u64> = talk.iter().map(hash).collect();
@@ -125,18 +180,12 @@ impl JoinedConversation {
 
     /// Adds a step without a conversation: what the agent saw and what it answered.
     fn add_turn(&mut self, step: &Json) {
-        let text = |key: &str| match step.get(key)? {
-            Json::Null => None,
-            Json::Text(text) => (!text.is_empty()).then(|| text.clone()),
-            other => Some(other.to_python_text().into()),
-        };
-        let first = |keys: &[&str]| keys.iter().find_map(|key| text(key));
         let mut hashes = self.open.pop().unwrap_or_default();
-        if let Some(seen) = first(&["observation", "input"]) {
+        if let Some(seen) = seen(step) {
             hashes.push(hash_of("user", &seen));
             self.transcript.observe(Message::user(seen).into());
         }
-        if let Some(said) = first(&["model_response", "action", "output"]) {
+        if let Some(said) = said(step) {
             hashes.push(hash_of("assistant", &said));
             let message = Message::new(Role::Assistant, said);
             self.transcript.push(slime::with_calls(message.into()));
