@@ -226,7 +226,8 @@ fn prompt(input: &str) -> Prompt<'_> {
         };
     };
     let mut messages: Vec<(Role, Vec<&str>)> = Vec::new();
-    for line in before.lines() {
+    // Line breaks of the texts stay as they are: `lines` drops the carriage returns.
+    for line in before.split_terminator('\n') {
         match (role(line), messages.last_mut()) {
             (Some(role), _) => messages.push((role, Vec::new())),
             (None, Some((_, lines))) => lines.push(line),

@@ -378,6 +378,20 @@ fn validations_of_verl_are_evaluations() {
 }
 
 #[test]
+fn line_breaks_of_a_prompt_of_verl_stay() {
+    let input = "system\nBe brief.\nuser\na\r\nb\nassistant\n";
+    let outcome = lines(
+        "1.jsonl",
+        &[json!({"input": input, "output": "4", "score": 0.5, "step": 1})],
+    );
+    let start = outcome.episodes[0].start.iter();
+    let texts: Vec<&str> = start
+        .map(|message| message.body().content_or_empty())
+        .collect();
+    assert_eq!(texts, ["Be brief.", "a\r\nb"]);
+}
+
+#[test]
 fn the_folder_of_a_skyrl_file_names_the_step() {
     let sample = json!({"input_prompt": "2 * 3?", "output_response": "6", "score": 1.0});
     let name = "dumped_evals/global_step_20_evals/gsm8k.jsonl";
