@@ -16,6 +16,7 @@ use crate::episode::{Episode, Rewards};
 use crate::import::describe::counted;
 use crate::import::reader::Sink;
 use crate::import::{ImportOutcome, NoteLevel};
+use crate::token_record::StreamMisfit;
 
 /// The scalar members of a sample that are shown with the episode.
 const FIGURES: [(&str, &str); 6] = [
@@ -236,7 +237,7 @@ impl TrainingDump {
         number: usize,
         storages: Storages<'_>,
         episode: &mut Episode,
-    ) -> Result<Vec<String>, NotJoined> {
+    ) -> Result<Vec<StreamMisfit>, NotJoined> {
         let sample = self.sample(number, storages);
         attach(episode, sample)
     }

@@ -3,6 +3,7 @@
 //! Invariant: a pair whose tokens differ is refused and reported, never merged.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use volary_core::json::Json;
@@ -14,7 +15,7 @@ use crate::episode::Episode;
 use crate::import::describe::counted;
 use crate::import::reader::Sink;
 use crate::import::{ImportOutcome, NoteLevel};
-use crate::token_record::Alignment;
+use crate::token_record::{Alignment, StreamMisfit};
 
 /// Why a sample was not joined with an episode.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,24 +31,63 @@ pub(in crate::import) enum NotJoined {
 pub(in crate::import) struct Tally {
     joined: usize,
     refused: usize,
-    /// The streams that could not be aligned, in words.
-    misfits: Vec<String>,
+    misfits: Vec<Misfits>,
+}
+
+/// The streams of a name that could not be aligned.
+#[derive(Clone, Debug, PartialEq)]
+struct Misfits {
+    first: StreamMisfit,
+    count: usize,
+    /// Whether all of them have the lengths of the first one.
+    are_equal: bool,
+}
+
+impl Misfits {
+    fn add(&mut self, misfit: &StreamMisfit) {
+        self.count += 1;
+        self.are_equal &= self.first == *misfit;
+    }
+}
+
+impl fmt::Display for Misfits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "A stream is left out: {}", self.first)?;
+        match (self.are_equal, self.count) {
+            (_, 1) => write!(f, "."),
+            (true, count) => write!(f, ". ({count} times)"),
+            (false, count) => write!(f, " in the first of {count} samples."),
+        }
+    }
 }
 
 impl Tally {
-    /// The maximum number of streams that are reported.
+    /// The maximum number of names of streams that are reported.
     const MOST: usize = 200;
 
     /// Counts a sample, by the result of joining it.
-    pub fn count(&mut self, result: Result<Vec<String>, NotJoined>) {
+    pub fn count(&mut self, result: Result<Vec<StreamMisfit>, NotJoined>) {
         match result {
             Ok(misfits) => {
                 self.joined += 1;
-                let room = Self::MOST.saturating_sub(self.misfits.len());
-                self.misfits.extend(misfits.into_iter().take(room));
+                misfits.into_iter().for_each(|misfit| self.add(misfit));
             }
             Err(NotJoined::OtherTokens) => self.refused += 1,
             Err(NotJoined::NoTokens(_)) => {}
+        }
+    }
+
+    fn add(&mut self, misfit: StreamMisfit) {
+        let has_room = self.misfits.len() < Self::MOST;
+        let mut known = self.misfits.iter_mut();
+        match known.find(|known| known.first.name == misfit.name) {
+            Some(known) => known.add(&misfit),
+            None if !has_room => {}
+            None => self.misfits.push(Misfits {
+                first: misfit,
+                count: 1,
+                are_equal: true,
+            }),
         }
     }
 
@@ -66,9 +106,8 @@ impl Tally {
             );
             outcome.note(NoteLevel::Unreadable, "", text);
         }
-        for misfit in &self.misfits {
-            let text = format!("A stream is left out: {misfit}.");
-            outcome.note(NoteLevel::Unreadable, "", text);
+        for misfits in &self.misfits {
+            outcome.note(NoteLevel::Unreadable, "", misfits.to_string());
         }
     }
 }
@@ -184,7 +223,10 @@ fn has_same_tokens(episode: &Episode, sample: &TrainSample) -> bool {
 }
 
 /// Adds training data to the episode of the same sample. Returns what could not be aligned.
-pub(super) fn attach(episode: &mut Episode, sample: TrainSample) -> Result<Vec<String>, NotJoined> {
+pub(super) fn attach(
+    episode: &mut Episode,
+    sample: TrainSample,
+) -> Result<Vec<StreamMisfit>, NotJoined> {
     let is_same = has_same_tokens(episode, &sample);
     let Some(record) = episode.tokens.take() else {
         return Err(NotJoined::NoTokens(Box::new(sample)));
@@ -201,9 +243,43 @@ pub(super) fn attach(episode: &mut Episode, sample: TrainSample) -> Result<Vec<S
             record.add_stream(name, &values, Alignment::Response);
         }
     }
-    let misfits = record.misfits.iter().skip(before).map(ToString::to_string);
-    let misfits = misfits.collect();
+    let misfits = record.misfits.iter().skip(before).cloned().collect();
     episode.tokens = Some(Arc::new(record));
     episode.metadata.insert("training_data", sample.figures);
     Ok(misfits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_that_are_left_out_are_counted_by_name() {
+        let misfit = |name: &str, values: usize| StreamMisfit {
+            name: name.into(),
+            values,
+            expected: 4,
+        };
+        let mut tally = Tally::default();
+        for values in [2, 3] {
+            let misfits = [misfit("kl", 2), misfit("entropy", values)];
+            tally.count(Ok(misfits.into()));
+        }
+        tally.count(Ok(vec![misfit("values", 1)]));
+        let mut outcome = ImportOutcome::default();
+        tally.report(&mut outcome);
+        let lost = outcome
+            .notes
+            .iter()
+            .filter(|note| note.level == NoteLevel::Unreadable);
+        let lost: Vec<&str> = lost.map(|note| &*note.text).collect();
+        assert_eq!(
+            lost,
+            [
+                "A stream is left out: `kl` has 2 values for 4 tokens. (2 times)",
+                "A stream is left out: `entropy` has 2 values for 4 tokens in the first of 2 samples.",
+                "A stream is left out: `values` has 1 values for 4 tokens.",
+            ]
+        );
+    }
 }

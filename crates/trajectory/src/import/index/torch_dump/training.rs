@@ -15,6 +15,7 @@ use crate::import::reader::Sink;
 use crate::import::slime::{
     NotJoined, PlaceInRollouts, Places, Storages, TrainingDump, index_of, is_rollout,
 };
+use crate::token_record::StreamMisfit;
 
 /// A torch file behind a rollout dump, whose directory was read.
 pub struct TrainingFile {
@@ -133,7 +134,7 @@ impl Training {
         number: usize,
         storages: &[Vec<u8>],
         episode: &mut Episode,
-    ) -> Result<Vec<String>, NotJoined> {
+    ) -> Result<Vec<StreamMisfit>, NotJoined> {
         let storages = Storages {
             top: &self.top,
             members: unpacked(storages),
