@@ -10,6 +10,7 @@
 
 mod column_type;
 mod field;
+mod old_times;
 mod rows;
 mod write;
 
