@@ -123,7 +123,7 @@ impl CallTokens {
     }
 
     /// The number of trained tokens.
-    fn trained(&self) -> usize {
+    pub fn trained(&self) -> usize {
         match &self.mask {
             Some(mask) => mask.iter().filter(|is_trained| **is_trained).count(),
             None => self.completion.len(),

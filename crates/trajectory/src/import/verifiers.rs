@@ -1,6 +1,8 @@
 //! Files of verifiers: `results.jsonl` (one rollout per line, read here) and `traces.jsonl` (`traces`: one message tree
-//! per line; `node_tokens`: its tokens; `verdict`: its ending). `columns`: column-oriented rollouts.
+//! per line; `node_tokens`: its tokens; `verdict`: its ending). `columns`: column-oriented rollouts. `branches`: the
+//! branches of a rollout.
 
+mod branches;
 mod columns;
 mod node_tokens;
 mod traces;
@@ -9,7 +11,6 @@ mod verdict;
 use volary_core::json::{Json, Object, Text};
 
 use super::ImportOutcome;
-use super::branch::tell_branch;
 use super::call_credit;
 use super::chat;
 use super::describe::counted;
@@ -19,8 +20,9 @@ use super::prime_rl::path;
 use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::token_lists::{self, CallTokens};
 use super::transcript::Transcript;
-use crate::episode::{Ending, Episode, Outcome, Rewards, Score, TaskReference};
+use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 
+use branches::branches;
 pub(super) use traces::Traces;
 
 /// The format of [`Rollouts`].
@@ -225,14 +227,9 @@ pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> V
         .collect();
 
     let calls = rest.take_list("trajectory").unwrap_or_default();
-    let mut transcript = Transcript::default();
     let completion = messages(rest.take("completion").unwrap_or_default(), "assistant");
-    chat::read_all(completion).for_each(|said| transcript.push(said));
-    transcript.finish(&mut episode);
-    // The prompt is input, even messages of an assistant in it.
     let prompt = messages(rest.take("prompt").unwrap_or_default(), "user");
-    let prompt = chat::read_all(prompt).map(|said| said.message);
-    episode.start = prompt.chain(std::mem::take(&mut episode.start)).collect();
+    add_messages(prompt, completion, &mut episode);
     if let Some(group) = episode.task.as_ref().map(|task| task.id.clone()) {
         episode.metadata.insert("group", group);
     }
@@ -241,7 +238,9 @@ pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> V
         episode.metadata.insert("advantage", advantage);
     }
     let mut episodes = Vec::new();
-    let mut branches = branches(calls, episode, sink).into_iter().peekable();
+    let own = rest.get("trajectory_id").and_then(Json::as_text).cloned();
+    let branches = branches(calls, own.as_deref(), episode, sink);
+    let mut branches = branches.into_iter().peekable();
     while let Some((mut episode, calls)) = branches.next() {
         let mut rest = match branches.peek() {
             Some(_) => rest.clone(),
@@ -254,6 +253,15 @@ pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> V
         episodes.push(episode);
     }
     episodes
+}
+
+/// Adds messages to an episode. The prompt is input, even messages of an assistant in it.
+fn add_messages(prompt: Vec<Json>, completion: Vec<Json>, episode: &mut Episode) {
+    let mut transcript = Transcript::default();
+    chat::read_all(completion).for_each(|said| transcript.push(said));
+    transcript.finish(episode);
+    let prompt = chat::read_all(prompt).map(|said| said.message);
+    episode.start = prompt.chain(std::mem::take(&mut episode.start)).collect();
 }
 
 /// Numbers that say where in a run a rollout belongs, and are no metrics.
@@ -274,87 +282,6 @@ fn place(rest: &mut Object, sink: &Sink<'_>, episode: &mut Episode) {
     if path::is_evaluation(sink.file()) {
         episode.metadata.insert("split", "eval");
     }
-}
-
-/// A call of the model, with its tokens if it has any.
-type Call = (Json, Option<CallTokens>);
-
-/// Divides a rollout where the prompt of a call does not continue the tokens before it, because the template changed the
-/// history: each sequence of tokens is a branch. What was said before its first call is its prompt.
-fn branches(
-    calls: Vec<Json>,
-    mut episode: Episode,
-    sink: &mut Sink<'_>,
-) -> Vec<(Episode, Vec<Call>)> {
-    let is_each = calls.len() == episode.steps.len();
-    let mut branches: Vec<Vec<Call>> = vec![Vec::new()];
-    for call in calls {
-        let tokens = tokens_of(&call);
-        let last = branches.last().into_iter().flatten();
-        let last = last.rev().find_map(|(_, tokens)| tokens.as_ref());
-        let is_continued = match (last, &tokens) {
-            (Some(last), Some(next)) => last.is_continued_by(&next.prompt),
-            _ => true,
-        };
-        // Otherwise it is unknown which messages are those of the call.
-        if !is_continued && is_each {
-            branches.push(Vec::new());
-        }
-        if let Some(branch) = branches.last_mut() {
-            branch.push((call, tokens));
-        }
-    }
-    let count = branches.len();
-    if count == 1 {
-        return vec![(episode, branches.remove(0))];
-    }
-    sink.understood(
-        "The prompt of a call does not continue the tokens before it, so it starts a branch.",
-    );
-    let mut start = std::mem::take(&mut episode.start);
-    let mut steps = std::mem::take(&mut episode.steps).into_iter();
-    let mut found = Vec::new();
-    for (number, calls) in branches.into_iter().enumerate() {
-        let mut branch = episode.clone();
-        tell_branch(&mut branch, number);
-        // It is that of the whole rollout.
-        episode.total_usage = None;
-        branch.start.clone_from(&start);
-        branch.steps = steps.by_ref().take(calls.len()).collect();
-        for step in &branch.steps {
-            start.push(step.action.clone());
-            start.extend(step.messages().iter().cloned());
-        }
-        // What follows the last call is in the prompt of the next branch.
-        let last = branch.steps.last_mut().filter(|_| number + 1 < count);
-        if let Some(Outcome::Observed { messages, .. }) = last.map(|step| &mut step.outcome) {
-            messages.clear();
-        }
-        found.push((branch, calls));
-    }
-    found
-}
-
-fn tokens_of(call: &Json) -> Option<CallTokens> {
-    let tokens = call.get("tokens")?;
-    let logprobs = tokens
-        .get("completion_logprobs")
-        .and_then(token_lists::stream);
-    let logprobs = logprobs.filter(|values| !values.is_empty());
-    let completion = token_lists::ids(tokens.get("completion_ids")?)?;
-    // It is that of all tokens of the call.
-    let advantage = call_credit::advantage(call);
-    let advantage =
-        advantage.map(|value| std::iter::repeat_n(Some(value), completion.len()).collect());
-    let streams = [("logprobs", logprobs), ("advantage", advantage)].into_iter();
-    Some(CallTokens {
-        prompt: token_lists::ids(tokens.get("prompt_ids")?)?,
-        mask: tokens.get("completion_mask").and_then(token_lists::flags),
-        streams: streams
-            .filter_map(|(name, values)| Some((name.into(), values?)))
-            .collect(),
-        completion,
-    })
 }
 
 /// Adds the tokens of the calls; calls without tokens stay as they are.

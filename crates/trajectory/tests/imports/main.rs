@@ -18,6 +18,7 @@ mod packed;
 mod raw_filter;
 mod real;
 mod rllm;
+mod rollout_calls;
 mod runs;
 mod samples;
 mod sessions;

@@ -1,0 +1,131 @@
+//! Calls of verifiers' rollouts that are no part of the conversation, or that rewrite its history.
+
+use volary_core::json::Json;
+use volary_trajectory::import::{ImportOutcome, NoteLevel};
+use volary_trajectory::{Ending, Episode, Relation};
+
+use crate::trainer_corners::{lines, parsed, said};
+
+/// A call: the conversation, its other members, prompt and completion as texts, and their ids.
+fn call(id: &str, members: &str, texts: [&str; 2], ids: [&str; 2]) -> String {
+    let [asked, answered] = texts;
+    let [prompt, completion] = ids;
+    let asked: Vec<String> = asked
+        .split(' ')
+        .enumerate()
+        .map(|(place, text)| {
+            let role = ["user", "assistant"][place % 2];
+            format!(r#"{{"role": "{role}", "content": "{text}"}}"#)
+        })
+        .collect();
+    let asked = asked.join(", ");
+    format!(
+        r#"{{"trajectory_id": "{id}", "prompt": [{asked}], "completion": [{{"role": "assistant", "content": "{answered}"}}],
+            "tokens": {{"prompt_ids": {prompt}, "completion_ids": {completion}}}{members}}}"#
+    )
+}
+
+fn rollout(completion: &str, calls: &[String]) -> ImportOutcome {
+    let calls = calls.join(", ");
+    let line = format!(
+        r#"{{"example_id": 0, "trajectory_id": "main", "prompt": [{{"role": "user", "content": "q"}}], "completion": {completion}, "reward": 1.0,
+            "trajectory": [{calls}]}}"#
+    );
+    lines("results.jsonl", &[parsed(&line)])
+}
+
+/// The texts of an episode, and the tokens of each message that has some, with the number of its step.
+fn parts(episode: &Episode) -> (String, Vec<(usize, Vec<u32>)>) {
+    let texts = episode
+        .messages()
+        .map(|message| message.body().content_or_empty().to_string());
+    let record = episode.tokens.as_ref().unwrap();
+    let ids = record.strip.ids();
+    let parts = record.parts.iter();
+    let parts = parts.filter(|part| !part.range.is_empty());
+    let parts = parts.map(|part| (part.step, ids[part.range.clone()].to_vec()));
+    (texts.collect::<Vec<_>>().join(" "), parts.collect())
+}
+
+const ANSWER: &str = r#"[{"role": "assistant", "content": "a"}]"#;
+
+#[test]
+fn tokens_of_sub_llm_calls_belong_to_branches_of_their_own() {
+    let main = call("main", "", ["q", "a"], ["[1]", "[2]"]);
+    let flagged = call(
+        "main",
+        r#", "is_truncated": true, "extras": {"is_sub_llm_call": true, "parent_turn": 0}"#,
+        ["s", "t"],
+        ["[7]", "[8, 9]"],
+    );
+    let other = call("b1_0", "", ["s", "t"], ["[7]", "[8, 9]"]);
+    for sub in [flagged, other] {
+        let outcome = rollout(ANSWER, &[sub.clone(), main.clone()]);
+        let [own, branch] = outcome.episodes.as_slice() else {
+            panic!("{:?}", outcome.notes);
+        };
+        let expected = |texts: &str, prompt: &[u32], answer: &[u32]| {
+            (
+                texts.to_owned(),
+                vec![(0, prompt.to_vec()), (1, answer.to_vec())],
+            )
+        };
+        assert_eq!(parts(own), expected("q a", &[1], &[2]));
+        assert_eq!(parts(branch), expected("s t", &[7], &[8, 9]));
+        assert_eq!(&*branch.id, "results-1-branch-2");
+        let link = &branch.links[0];
+        assert_eq!((link.relation, &link.episode), (Relation::Parent, &own.id));
+        let is_flagged = sub.contains("extras");
+        assert_eq!(branch.metadata.contains_key("extras"), is_flagged);
+        assert_eq!(
+            matches!(branch.ending, Ending::Truncated { .. }),
+            is_flagged
+        );
+        assert!(said(&outcome, NoteLevel::Unreadable).is_empty());
+    }
+}
+
+#[test]
+fn sub_llm_calls_without_messages_are_counted() {
+    let main = call("main", "", ["q", "a"], ["[1]", "[2]"]);
+    let sub =
+        r#"{"trajectory_id": "sub", "tokens": {"prompt_ids": [7], "completion_ids": [8, 9]}}"#;
+    let outcome = rollout(ANSWER, &[main, sub.to_owned(), sub.to_owned()]);
+    assert_eq!(outcome.episodes.len(), 1);
+    assert_eq!(
+        said(&outcome, NoteLevel::Unreadable),
+        [
+            "2 sub-LLM calls with 4 trained tokens are left out: they have no messages, and are no part of the conversation of their rollout."
+        ]
+    );
+}
+
+/// The messages of such a rollout are those of its last call only.
+#[test]
+fn a_call_after_compaction_starts_a_branch_with_its_own_messages() {
+    let calls = [
+        call("main", "", ["q", "a"], ["[1]", "[2]"]),
+        call("main", "", ["q a b", "c"], ["[1, 2, 3]", "[4]"]),
+        call("main", "", ["summary", "d"], ["[5, 6]", "[7]"]),
+    ];
+    let completion =
+        r#"[{"role": "assistant", "content": "d"}, {"role": "user", "content": "end"}]"#;
+    let outcome = rollout(completion, &calls);
+    let [first, second] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes);
+    };
+    let expected = vec![(0, vec![1]), (1, vec![2]), (1, vec![3]), (2, vec![4])];
+    assert_eq!(parts(first), ("q a b c".to_owned(), expected));
+    let expected = vec![(0, vec![5, 6]), (1, vec![7])];
+    let (texts, tokens) = parts(second);
+    assert_eq!(texts, "summary d end");
+    assert_eq!(tokens, expected);
+    assert_eq!(second.links[0].relation, Relation::Branch);
+    let rest: Vec<Option<&Json>> = outcome
+        .episodes
+        .iter()
+        .map(|one| one.raw.get("trajectory"))
+        .collect();
+    assert_eq!(rest, [None, None]);
+    assert!(said(&outcome, NoteLevel::Unreadable).is_empty());
+}
