@@ -1,5 +1,6 @@
 //! Lines that trainers and harnesses dump: a prompt, an answer and a score each.
 
+use volary_core::json;
 use volary_trajectory::import::{InputFile, import};
 use volary_trajectory::result::EpisodeResult;
 use volary_trajectory::{Ending, Episode, Rewards};
@@ -186,6 +187,8 @@ fn tinker_rollout_summaries() {
     };
     assert_eq!(format(whole), "tinker-cookbook");
     assert_eq!(told(whole), ">look{} | assistant:Two.");
+    let logs = whole.steps[1].extras.get("logs");
+    assert_eq!(logs, Some(&json!({"termination": "stop_sequence"})));
     // The final reward is one of the last step, unless the total says otherwise.
     assert_eq!(whole.rewards, Rewards::Steps);
     let steps = whole.steps.iter().map(|step| step.reward());
@@ -204,6 +207,27 @@ fn tinker_rollout_summaries() {
             .iter()
             .any(|note| note.text.contains("no texts"))
     );
+}
+
+/// Logs hold what a recipe wants to know of a step, such as why it ended.
+#[test]
+fn texts_in_the_logs_of_tinker_are_said_by_the_model_only_under_known_names() {
+    for (key, is_said) in [
+        ("guess", true),
+        ("response", true),
+        ("truncated_turn", false),
+        ("expected_answer", false),
+        ("error", false),
+    ] {
+        let line = format!(
+            r#"{{"schema_version": 1, "split": "train", "iteration": 1, "group_idx": 0, "traj_idx": 0, "total_reward": 0.0, "steps": [{{"reward": 0.0, "episode_done": true, "logs": {{"{key}": "x"}}}}]}}"#
+        );
+        let episode = &read("train_rollout_summaries.jsonl", &line)[0];
+        let step = &episode.steps[0];
+        let content = step.action.body().content.as_deref();
+        assert_eq!(content, is_said.then_some("x"), "{key}");
+        assert_eq!(step.extras.contains_key("logs"), !is_said, "{key}");
+    }
 }
 
 #[test]

@@ -2,9 +2,10 @@
 //! split, iteration, group_idx, traj_idx, total_reward, final_reward, trajectory_metrics, steps: [{ob_len, ac_len,
 //! reward, metrics, logs}]}`.
 //!
-//! They have no messages. The model's output is available only if the environment logs it, as a text.
+//! They have no messages. The model's output is available only if the environment logs it under a known name; other texts
+//! of the logs are about the step, such as the expected answer or why it ended.
 
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Json, Object};
 use volary_core::message::Body;
 use volary_core::{Message, Role};
 
@@ -140,9 +141,10 @@ fn gain(transcript: &mut Transcript, gained: f64) {
     }
 }
 
-/// The action of a step: the only text among its logs, or the one with a common name.
+/// The action of a step: the text with a known name among its logs. Those of the cookbook's recipes are `guess`
+/// (guess_number) and `transcript` (audio).
 fn action(step: &mut Object) -> ImportedMessage {
-    const NAMES: [&str; 7] = [
+    const NAMES: [&str; 9] = [
         "said",
         "response",
         "action",
@@ -150,6 +152,8 @@ fn action(step: &mut Object) -> ImportedMessage {
         "completion",
         "content",
         "output",
+        "guess",
+        "transcript",
     ];
     let usage = Usage {
         input: step.take("ob_len").as_ref().and_then(count),
@@ -157,16 +161,7 @@ fn action(step: &mut Object) -> ImportedMessage {
         ..Usage::default()
     };
     let mut logs = step.take_object("logs").unwrap_or_default();
-    let named = NAMES.iter().find_map(|name| logs.take_text(name));
-    let texts: Vec<String> = (logs.iter())
-        .filter(|(_, value)| value.as_text().is_some())
-        .map(|(key, _)| key.to_string())
-        .collect();
-    let only = |logs: &mut Object| match texts.as_slice() {
-        [key] => logs.take_text(key),
-        _ => None,
-    };
-    let said: Option<Text> = named.or_else(|| only(&mut logs));
+    let said = NAMES.iter().find_map(|name| logs.take_text(name));
     let message = Message {
         role: Role::Assistant,
         body: said.map_or_else(Body::default, Body::text),
