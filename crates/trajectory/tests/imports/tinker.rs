@@ -69,13 +69,13 @@ fn limits_end_evaluations() {
     assert_eq!(cut.reward(), Some(0.0));
 }
 
-/// The file gives examples that failed a reward of 0, although nobody judged them.
+/// The score of a benchmark counts examples that failed with the reward 0.
 #[test]
-fn failed_examples_are_kept_and_have_no_reward() {
+fn failed_examples_are_kept_with_their_reward() {
     let failed = &evaluated()[2];
     assert_eq!(EndingKind::of(&failed.ending), EndingKind::Crashed);
     assert_eq!(failed.errors, ["TimeoutError: no reply in 300 s".into()]);
-    assert_eq!((failed.reward(), failed.steps.len()), (None, 0));
+    assert_eq!((failed.reward(), failed.steps.len()), (Some(0.0), 0));
 }
 
 #[test]

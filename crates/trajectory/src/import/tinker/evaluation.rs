@@ -41,7 +41,8 @@ fn trajectory(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     let index = rest.take_id("idx").unwrap_or_default();
     let example = rest.take_id("example_id").filter(|id| !id.is_empty());
     let error = rest.take_text("error");
-    let reward = rest.take_reward("reward").filter(|_| error.is_none());
+    // A failed trajectory has the reward 0, which counts in the score of the benchmark.
+    let reward = rest.take_reward("reward");
     let mut episode = Episode {
         id: format!("{}-{line}", sink.stem()).into(),
         name: format!("{benchmark} {index}").into(),
