@@ -5,7 +5,7 @@
 //! A run writes `RUN_rollouts_000000.jsonl` and a file for every further 10,000 samples, by default next to the files of other
 //! runs, and `RUN_metadata.jsonl`, a line that names its model.
 
-use volary_core::json::{Json, Object};
+use volary_core::json::{Json, Object, Text};
 
 use super::members::{Members, keep_rest};
 use super::reader::{Confidence, Document, Reader, Sink};
@@ -53,9 +53,7 @@ fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         .into(),
         // The numbers of prompts start again at each step, so only the prompt itself names the task.
         task: task.map(|id| TaskReference {
-            dataset: rest
-                .take_text("dataset")
-                .unwrap_or_else(|| "open-instruct".into()),
+            dataset: data_set(&mut rest).unwrap_or_else(|| "open-instruct".into()),
             id,
         }),
         rewards: rest
@@ -90,6 +88,25 @@ fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     tokens(&mut rest, line, &mut episode, sink);
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
+}
+
+/// The data set: a name, or a list of those whose verifiers give the reward.
+fn data_set(rest: &mut Object) -> Option<Text> {
+    let is_name = |value: &Json| value.as_text().is_some();
+    let is_names = |value: &Json| {
+        let names = value.as_list().unwrap_or_default();
+        is_name(value) || !names.is_empty() && names.iter().all(is_name)
+    };
+    match rest.take_if("dataset", is_names)? {
+        Json::List(names) => {
+            let names: Vec<&str> = names
+                .iter()
+                .filter_map(|name| Some(&**name.as_text()?))
+                .collect();
+            Some(names.join(", ").into())
+        }
+        name => name.as_text().cloned(),
+    }
 }
 
 /// The run in the name of a file.

@@ -598,6 +598,18 @@ fn the_task_of_open_instruct_is_the_prompt() {
 }
 
 /// Each file has several steps, and the files of all runs are in one folder by default.
+/// A prompt may have several verifiers, each of which names its data set.
+#[test]
+fn data_sets_of_open_instruct_may_be_a_list() {
+    let line = parsed(
+        r#"{"step": 1, "sample_idx": 0, "prompt_idx": 0, "prompt_tokens": [1], "response_tokens": [2], "reward": 1.0, "finish_reason": "stop", "dataset": ["math", "ifeval"]}"#,
+    );
+    let outcome = lines("r_rollouts_000000.jsonl", &[line]);
+    let task = outcome.episodes[0].task().unwrap();
+    assert_eq!(&*task.dataset, "math, ifeval");
+    assert!(!outcome.episodes[0].raw.contains_key("dataset"));
+}
+
 #[test]
 fn the_files_of_a_run_of_open_instruct_are_one_run() {
     let rollouts = |name: &str, steps: [u32; 2]| {
