@@ -6,6 +6,8 @@
 //! its numbers under neutral names, and texts for each token are its environments, wherever they are. Before 15 June 2026
 //! there were no lengths of the sequences: they begin where the position of a token is 0.
 
+use std::ops::Range;
+
 use volary_core::json::Text;
 use volary_core::{TokenId, TokenStream};
 
@@ -306,6 +308,17 @@ impl PackedRow {
         for (place, length) in self.lengths.iter().enumerate() {
             let mut range = start..start + length;
             start = range.end;
+    /// Whether a sequence is the padding of a row without environments, which are those before 18 May 2026: the last one,
+    /// of the same token, and not trained.
+    fn is_padding(&self, range: &Range<usize>) -> bool {
+        const PADDING: TokenId = 1;
+        let is_last = range.start > 0 && range.end == self.ids.len();
+        self.environments.is_none()
+            && is_last
+            && self.ids[range.clone()].iter().all(|id| *id == PADDING)
+            && !self.mask[range.clone()].contains(&true)
+    }
+
             // The padding is the tail of the last sequence: without an environment, and not trained.
             if let Some(environments) = &self.environments {
                 while range.end > range.start
@@ -315,7 +328,7 @@ impl PackedRow {
                     range.end -= 1;
                 }
             }
-            if range.is_empty() {
+            if range.is_empty() || self.is_padding(&range) {
                 continue;
             }
             let environment = self
@@ -508,6 +521,24 @@ mod tests {
         let environments = || texts(&["desk", "desk", "desk", "hall", "hall", "hall"]);
         let (counts, adapters) = (|| numbers(&[3, 3]), || numbers(&[6, 0]));
         let types = || numbers(&[0, 0, 1, 0, 0, 0]);
+    /// Rows without environments are padded by a sequence of their own.
+    #[test]
+    fn padding_without_environments_is_no_sequence() {
+        let row = |last: u8, is_trained: u8| {
+            let fields = [
+                numbers(&[7, 8, 9, 1, last]),
+                numbers(&[0xc2, 0xc3, 0xc3, is_trained, 0xc2]),
+                floats(&[0.0, 1.0, 1.0, 0.0, 0.0]),
+                floats(&[0.0, -0.5, -0.25, 0.0, 0.0]),
+                numbers(&[0, 1, 2, 0, 1]),
+                floats(&[1.0; 5]),
+            ];
+            imported(&[list(&fields)]).episodes.len()
+        };
+        assert_eq!(row(1, 0xc2), 1);
+        assert_eq!((row(6, 0xc2), row(1, 0xc3)), (2, 2));
+    }
+
         let images = || vec![0x80];
         let experts = || list(&[vec![0xc4, 0], numbers(&[6, 1]), text("u8")]);
         let weights = || [floats(&[0.25; 6]), floats(&[0.5; 6]), floats(&[0.75; 6])];
