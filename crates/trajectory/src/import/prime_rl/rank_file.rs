@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use volary_core::json::Text;
+use volary_core::json::{Json, Object, Text};
 use volary_core::{TokenId, TokenStream};
 
 use super::message_pack::{Kind, Problem, Value, elements, starts_with_lists};
@@ -162,6 +162,8 @@ struct PackedRow {
     streams: Vec<(Text, Vec<f64>)>,
     lengths: Vec<usize>,
     environments: Option<Vec<Text>>,
+    /// The run of the batch and its step there, of a trainer with several runs.
+    run: Object,
     /// The fields that cannot be used, and why.
     problems: Vec<String>,
 }
@@ -227,6 +229,7 @@ impl PackedRow {
             streams: Vec::new(),
             lengths: Vec::new(),
             environments: None,
+            run: Object::new(),
             problems: Vec::new(),
         };
         let mut positions = Vec::new();
@@ -246,6 +249,10 @@ impl PackedRow {
                 }
                 (Some(Field::Stream(name) | Field::WholeStream(name)), value) => {
                     row.add_stream(name, value);
+                }
+                (Some(Field::RunId), Value::Text(id)) => drop(row.run.insert("run_id", id)),
+                (Some(Field::RunStep), Value::Scalar(Some(step), Kind::Int)) => {
+                    row.run.insert("run_step", whole(step));
                 }
                 (None, Value::Texts(texts))
                     if texts.len() == tokens && row.environments.is_none() =>
@@ -301,13 +308,6 @@ impl PackedRow {
         !self.mask.contains(&true)
     }
 
-    /// Adds an episode for each sequence.
-    fn sequences(self, batch: usize, step: Option<i64>, sink: &mut Sink<'_>) {
-        let stem = sink.stem();
-        let mut start = 0;
-        for (place, length) in self.lengths.iter().enumerate() {
-            let mut range = start..start + length;
-            start = range.end;
     /// Whether a sequence is the padding of a row without environments, which are those before 18 May 2026: the last one,
     /// of the same token, and not trained.
     fn is_padding(&self, range: &Range<usize>) -> bool {
@@ -319,6 +319,13 @@ impl PackedRow {
             && !self.mask[range.clone()].contains(&true)
     }
 
+    /// Adds an episode for each sequence.
+    fn sequences(self, batch: usize, step: Option<i64>, sink: &mut Sink<'_>) {
+        let stem = sink.stem();
+        let mut start = 0;
+        for (place, length) in self.lengths.iter().enumerate() {
+            let mut range = start..start + length;
+            start = range.end;
             // The padding is the tail of the last sequence: without an environment, and not trained.
             if let Some(environments) = &self.environments {
                 while range.end > range.start
@@ -354,6 +361,7 @@ impl PackedRow {
             if let Some(step) = step {
                 episode.metadata.insert("step", step);
             }
+            episode.metadata.extend(self.run.clone());
             if self.is_filler() {
                 episode.metadata.insert("is_filler", true);
             }
@@ -386,6 +394,12 @@ fn id(number: f64) -> Option<TokenId> {
     (0.0..=f64::from(TokenId::MAX))
         .contains(&number)
         .then_some(number as TokenId)
+}
+
+/// A whole number, which was read as a float.
+#[allow(clippy::cast_possible_truncation, reason = "steps are far below 2^53")]
+fn whole(number: f64) -> Json {
+    Json::from(number as i64)
 }
 
 /// Whole numbers as the lengths of sequences, if they sum to the length of the row.
@@ -507,20 +521,6 @@ mod tests {
         assert_eq!(lengths.collect::<Vec<_>>(), [3, 2]);
     }
 
-    const NIL: u8 = 0xc0;
-
-    /// A version, what follows the five first fields of a row of six tokens, and the streams of those.
-    type Version = (&'static str, Vec<Vec<u8>>, Vec<&'static str>);
-
-    fn later_fields() -> Vec<Version> {
-        let nil = || vec![NIL];
-        let text = |text: &str| texts(&[text])[1..].to_vec();
-        let ones = || floats(&[1.0; 6]);
-        let reward = || floats(&[0.5; 6]);
-        let teacher = || floats(&[-0.125; 6]);
-        let environments = || texts(&["desk", "desk", "desk", "hall", "hall", "hall"]);
-        let (counts, adapters) = (|| numbers(&[3, 3]), || numbers(&[6, 0]));
-        let types = || numbers(&[0, 0, 1, 0, 0, 0]);
     /// Rows without environments are padded by a sequence of their own.
     #[test]
     fn padding_without_environments_is_no_sequence() {
@@ -539,10 +539,27 @@ mod tests {
         assert_eq!((row(6, 0xc2), row(1, 0xc3)), (2, 2));
     }
 
+    const NIL: u8 = 0xc0;
+
+    /// A version, what follows the five first fields of a row of six tokens, and the streams of those.
+    type Version = (&'static str, Vec<Vec<u8>>, Vec<&'static str>);
+
+    fn run() -> [Vec<u8>; 2] {
+        [texts(&["run_a"])[1..].to_vec(), vec![4]]
+    }
+
+    fn later_fields() -> Vec<Version> {
+        let nil = || vec![NIL];
+        let text = |text: &str| texts(&[text])[1..].to_vec();
+        let ones = || floats(&[1.0; 6]);
+        let reward = || floats(&[0.5; 6]);
+        let teacher = || floats(&[-0.125; 6]);
+        let environments = || texts(&["desk", "desk", "desk", "hall", "hall", "hall"]);
+        let (counts, adapters) = (|| numbers(&[3, 3]), || numbers(&[6, 0]));
+        let types = || numbers(&[0, 0, 1, 0, 0, 0]);
         let images = || vec![0x80];
         let experts = || list(&[vec![0xc4, 0], numbers(&[6, 1]), text("u8")]);
         let weights = || [floats(&[0.25; 6]), floats(&[0.5; 6]), floats(&[0.75; 6])];
-        let run = || [text("run_a"), vec![4]];
         let with = |fields: Vec<Vec<u8>>, more: &[Vec<u8>]| [fields, more.to_vec()].concat();
         let rewards = || [text("rl"), reward()];
         let weighted = vec!["ref_logprobs", "mm_token_types", "rl_weights", "ce_weights"];
@@ -692,6 +709,15 @@ mod tests {
             ];
             let outcome = imported(&[long_list(&fields.concat())]);
             assert_eq!(outcome.episodes.len(), 2, "{version}");
+            let metadata = &outcome.episodes[1].metadata;
+            let has_run = fields.concat().contains(&run()[0]);
+            let expected_run = has_run.then(|| ("run_a".into(), 4.into()));
+            let run_id = metadata.get("run_id").cloned();
+            assert_eq!(
+                run_id.zip(metadata.get("run_step").cloned()),
+                expected_run,
+                "{version}"
+            );
             let record = outcome.episodes[1].tokens.as_ref().unwrap();
             let streams = record.strip.streams();
             let names: Vec<&str> = streams.keys().map(|name| &**name).collect();

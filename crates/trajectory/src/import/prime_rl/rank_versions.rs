@@ -36,15 +36,17 @@ pub(super) enum Field {
     /// The shape of pixels, or the grid of images.
     Shape,
     Text,
-    Number,
+    /// The run of the batch, if a trainer has several, and its step there.
+    RunId,
+    RunStep,
     Flag,
     /// A field that was added later and is not used: texts, or whole numbers.
     Later,
 }
 
 use Field::{
-    Adapters, Counts, Environments, Experts, Flag, Images, Later, Lengths, Number, Pixels, Shape,
-    Stream, Temperature, Temperatures, Text, WholeStream,
+    Adapters, Counts, Environments, Experts, Flag, Images, Later, Lengths, Pixels, RunId, RunStep,
+    Shape, Stream, Temperature, Temperatures, Text, WholeStream,
 };
 
 /// The fields of all versions, before those of [`VERSIONS`].
@@ -64,15 +66,15 @@ const VERSIONS: [&[Field]; 14] = [
     // 289562d2e, 8 August 2026: without adapters and runs. Ids of traces and indexes of branches were added in autumn.
     &[Lengths, Temperatures, Environments, Counts, REFERENCE, Experts, Images, TYPES, RL, CE, REF_KL, Later, Later],
     // 8dcf55acb, 17 July 2026: `seq_lens` at 8. The packer always writes `lora_num_tokens`.
-    &[Lengths, Temperatures, Environments, Counts, REFERENCE, Counts, Experts, Images, TYPES, RL, CE, REF_KL, Text, Number],
+    &[Lengths, Temperatures, Environments, Counts, REFERENCE, Counts, Experts, Images, TYPES, RL, CE, REF_KL, RunId, RunStep],
     // 0be5ac452, 27 June 2026: weights of the losses in place of mode and rewards.
-    &[Lengths, Temperatures, Environments, REFERENCE, Adapters, Experts, Images, TYPES, RL, CE, REF_KL, Text, Number],
+    &[Lengths, Temperatures, Environments, REFERENCE, Adapters, Experts, Images, TYPES, RL, CE, REF_KL, RunId, RunStep],
     // 7089ba1e4, 23 June 2026: the lengths at 5.
-    &[Lengths, Temperatures, Environments, TEACHER, Adapters, Experts, Images, TYPES, Text, REWARDS, Text, Number],
+    &[Lengths, Temperatures, Environments, TEACHER, Adapters, Experts, Images, TYPES, Text, REWARDS, RunId, RunStep],
     // fa21395a6, 15 June 2026: the lengths at 7.
-    &[Temperatures, Environments, Lengths, TEACHER, Adapters, Experts, Images, TYPES, Text, REWARDS, Text, Number],
+    &[Temperatures, Environments, Lengths, TEACHER, Adapters, Experts, Images, TYPES, Text, REWARDS, RunId, RunStep],
     // ea2f39004 and e971d905a, 21 May 2026: inputs of images by name, rewards; 941019f2e, 11 June: the run.
-    &[Temperatures, Environments, TEACHER, Adapters, Experts, Images, TYPES, Text, REWARDS, Text, Number],
+    &[Temperatures, Environments, TEACHER, Adapters, Experts, Images, TYPES, Text, REWARDS, RunId, RunStep],
     // eaf95997f, 19 May 2026: the mode of training.
     &[Temperatures, Environments, TEACHER, Adapters, Experts, Pixels, Shape, Shape, TYPES, Text],
     // 46653c1d7, 18 May 2026: environments.
@@ -165,8 +167,8 @@ impl Field {
             | (Images, Value::Map(_))
             | (Pixels, Value::Bytes(_))
             | (Shape, Value::List(_) | Value::Numbers(..))
-            | (Text, Value::Text(_))
-            | (Number, Value::Scalar(_, Kind::Int))
+            | (Text | RunId, Value::Text(_))
+            | (RunStep, Value::Scalar(_, Kind::Int))
             | (Flag, Value::Scalar(_, Kind::Bool))
             | (Later, Value::Texts(_) | Value::Numbers(_, Kind::Int)) => true,
             _ => false,
