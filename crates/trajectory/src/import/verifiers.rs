@@ -162,7 +162,10 @@ pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> V
     let mut episode = Episode {
         id: format!("{}-{number}", sink.stem()).into(),
         name: format!("Example {label}").into(),
-        environment: rest.take_text("env_id"),
+        // The latter is what prime-rl calls it.
+        environment: rest
+            .take_text("env_id")
+            .or_else(|| rest.take_text("env_name")),
         model: rest.take_text("model"),
         rewards: rest
             .take_reward("reward")
@@ -183,7 +186,10 @@ pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> V
         ..Episode::default()
     };
     if let Some(id) = example {
-        let dataset = rest.take_text("task").unwrap_or_else(|| "verifiers".into());
+        let dataset = rest
+            .take_text("task")
+            .or_else(|| episode.environment.clone())
+            .unwrap_or_else(|| "verifiers".into());
         episode.task = Some(TaskReference { dataset, id });
     }
     episode.ending = match (&error, truncated, completed, &stopped_by) {
@@ -230,10 +236,10 @@ pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> V
     let completion = messages(rest.take("completion").unwrap_or_default(), "assistant");
     let prompt = messages(rest.take("prompt").unwrap_or_default(), "user");
     add_messages(prompt, completion, &mut episode);
-    if let Some(group) = episode.task.as_ref().map(|task| task.id.clone()) {
+    place(&mut rest, sink, &mut episode);
+    if let Some(group) = group(&episode) {
         episode.metadata.insert("group", group);
     }
-    place(&mut rest, sink, &mut episode);
     if let Some(advantage) = rest.take_number("advantage") {
         episode.metadata.insert("advantage", advantage);
     }
@@ -266,6 +272,16 @@ fn add_messages(prompt: Vec<Json>, completion: Vec<Json>, episode: &mut Episode)
 
 /// Numbers that say where in a run a rollout belongs, and are no metrics.
 const PLACE: [&str; 5] = ["step", "group", "sample", "epoch", "index"];
+
+/// The group of a rollout: those of the same example. Examples are numbered by environment, of which a run may have
+/// several.
+fn group(episode: &Episode) -> Option<Text> {
+    let example = &episode.task.as_ref()?.id;
+    Some(match &episode.environment {
+        Some(environment) => format!("{environment} {example}").into(),
+        None => example.clone(),
+    })
+}
 
 /// Notes where in a run the rollout belongs. prime-rl, which wrote such rollouts until July 2026, says it by the path.
 fn place(rest: &mut Object, sink: &Sink<'_>, episode: &mut Episode) {

@@ -129,3 +129,26 @@ fn a_call_after_compaction_starts_a_branch_with_its_own_messages() {
     assert_eq!(rest, [None, None]);
     assert!(said(&outcome, NoteLevel::Unreadable).is_empty());
 }
+
+/// Examples have numbers of their environment.
+#[test]
+fn rollouts_of_prime_rl_are_grouped_by_environment_and_example() {
+    let rollout = |environment: &str| {
+        parsed(&format!(
+            r#"{{"example_id": 7, "env_name": "{environment}", "prompt": "q", "completion": "a", "reward": 1.0}}"#
+        ))
+    };
+    let outcome = lines(
+        "step_3/train_rollouts.jsonl",
+        &["math", "code"].map(rollout),
+    );
+    let places = outcome.episodes.iter().map(|episode| {
+        let task = episode.task().unwrap();
+        let task = format!("{}/{}", task.dataset, task.id);
+        let group = episode.metadata.get("group").unwrap().to_display();
+        (episode.environment().unwrap().to_string(), task, group)
+    });
+    let expected =
+        ["math", "code"].map(|name| (name.to_owned(), format!("{name}/7"), format!("{name} 7")));
+    assert_eq!(places.collect::<Vec<_>>(), expected);
+}
