@@ -152,3 +152,25 @@ fn rollouts_of_prime_rl_are_grouped_by_environment_and_example() {
         ["math", "code"].map(|name| (name.to_owned(), format!("{name}/7"), format!("{name} 7")));
     assert_eq!(places.collect::<Vec<_>>(), expected);
 }
+
+#[test]
+fn the_name_of_an_environment_is_that_of_its_run() {
+    let trace = r#"{"id": "t", "task": {}, "agent": {"name": "solver"}, "nodes": [{"message": {"role": "user", "content": "q"}}], "rewards": {}}"#;
+    for (env, name, id) in [
+        (
+            r#"{"id": "single+math", "name": "math-easy"}"#,
+            "math-easy",
+            Some("single+math"),
+        ),
+        (r#"{"id": "maze", "name": "maze"}"#, "maze", None),
+        (r#"{"id": "maze", "name": null}"#, "maze", None),
+        (r#""maze""#, "maze", None),
+    ] {
+        let line = format!(r#"{{"id": "e", "env": {env}, "ok": true, "traces": [{trace}]}}"#);
+        let outcome = lines("traces.jsonl", &[parsed(&line)]);
+        let episode = &outcome.episodes[0];
+        assert_eq!(episode.environment().map(|name| &**name), Some(name));
+        let known = episode.metadata.get("environment_id");
+        assert_eq!(known.and_then(Json::as_text).map(|id| &**id), id);
+    }
+}

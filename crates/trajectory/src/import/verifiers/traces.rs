@@ -328,7 +328,6 @@ fn about(
         id: rest
             .take_id("id")
             .unwrap_or_else(|| format!("{}-{number}", sink.stem()).into()),
-        environment: verdict::environment(around),
         policy: id(&agent).or_else(|| text_at(&agent, &["name"])),
         model: text_at(&agent, &["model"]).or_else(|| text_at(&agent, &["config", "model"])),
         task: task_reference(&task),
@@ -380,6 +379,7 @@ fn about(
         episode.metadata.insert("info", info);
     }
     run_place(around, sink, &mut episode);
+    verdict::environment(around, &mut episode);
     // The group of traces.
     if let Some(group) = around.get("id").and_then(id) {
         episode.metadata.insert("episode", group);

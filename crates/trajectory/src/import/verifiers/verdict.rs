@@ -1,6 +1,6 @@
 //! The ending, reward and cost of a trace; and runs that crashed before they had a trace.
 
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Json, Object};
 
 use super::error_text;
 use crate::episode::{Ending, Episode, Rewards, Score, Usage};
@@ -22,7 +22,6 @@ pub(super) fn without_traces(mut around: Object, number: usize, sink: &mut Sink<
         id: around
             .take_id("id")
             .unwrap_or_else(|| format!("{}-{number}", sink.stem()).into()),
-        environment: environment(&around),
         task: super::traces::task_reference(&task),
         rewards: Rewards::Unknown,
         ..Episode::default()
@@ -30,6 +29,7 @@ pub(super) fn without_traces(mut around: Object, number: usize, sink: &mut Sink<
     if let Some(task) = &episode.task {
         episode.name = task.id.clone();
     }
+    environment(&around, &mut episode);
     let errors = around.take_list("errors").unwrap_or_default();
     let ok = around.take_flag("ok");
     episode.errors = errors.iter().map(error_text).collect();
@@ -56,10 +56,20 @@ pub(super) fn without_traces(mut around: Object, number: usize, sink: &mut Sink<
     episode
 }
 
-/// The environment of a line.
-pub(super) fn environment(around: &Object) -> Option<Text> {
-    let env = around.get("env")?;
-    id(env).or_else(|| text_at(env, &["id"]))
+/// Notes the environment of a line: the name that its run gives it, otherwise its id. An id that is not the name is
+/// metadata.
+pub(super) fn environment(around: &Object, episode: &mut Episode) {
+    let Some(env) = around.get("env") else {
+        return;
+    };
+    let id = id(env).or_else(|| text_at(env, &["id"]).filter(|id| !id.is_empty()));
+    let name = text_at(env, &["name"]).filter(|name| !name.is_empty());
+    if let (Some(id), Some(name)) = (&id, &name)
+        && id != name
+    {
+        episode.metadata.insert("environment_id", id.clone());
+    }
+    episode.environment = name.or(id);
 }
 
 /// Reads the run around a trace: errors that the trace lacks, and the run's metadata.
