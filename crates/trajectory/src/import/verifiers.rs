@@ -298,6 +298,9 @@ fn place(rest: &mut Object, sink: &Sink<'_>, episode: &mut Episode) {
     if path::is_evaluation(sink.file()) {
         episode.metadata.insert("split", "eval");
     }
+    if episode.environment.is_none() {
+        episode.environment = path::environment(sink.file()).map(Text::from);
+    }
 }
 
 /// Adds the tokens of the calls; calls without tokens stay as they are.

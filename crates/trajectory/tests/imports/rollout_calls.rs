@@ -174,3 +174,20 @@ fn the_name_of_an_environment_is_that_of_its_run() {
         assert_eq!(known.and_then(Json::as_text).map(|id| &**id), id);
     }
 }
+
+/// prime-rl wrote a file for each environment of an evaluation in June and July 2026.
+#[test]
+fn the_name_of_a_file_of_an_evaluation_is_its_environment() {
+    let trace = r#"{"id": "t", "task": {}, "agent": {"name": "solver"}, "nodes": [{"message": {"role": "user", "content": "q"}}], "rewards": {}}"#;
+    let rollout = r#"{"example_id": 7, "prompt": "q", "completion": "a", "reward": 1.0}"#;
+    for line in [trace, rollout] {
+        for (name, expected) in [
+            ("eval_rollouts_math.jsonl", Some("math")),
+            ("train_rollouts.jsonl", None),
+        ] {
+            let outcome = lines(&format!("run/rollouts/step_6/{name}"), &[parsed(line)]);
+            let environment = outcome.episodes[0].environment.as_deref();
+            assert_eq!(environment, expected, "{line}");
+        }
+    }
+}

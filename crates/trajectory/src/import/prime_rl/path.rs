@@ -21,6 +21,13 @@ pub(in crate::import) fn is_evaluation(path: &str) -> bool {
             .any(|folder| folder == "eval")
 }
 
+/// The environment of a file `eval_rollouts_{environment}.jsonl`.
+pub(in crate::import) fn environment(path: &str) -> Option<&str> {
+    let name = path.rsplit('/').next()?.strip_prefix("eval_rollouts_")?;
+    let name = name.split_once(".jsonl").map_or(name, |(name, _)| name);
+    (!name.is_empty()).then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,6 +47,19 @@ mod tests {
                 (expected, is_eval),
                 "{path}"
             );
+        }
+    }
+
+    #[test]
+    fn names_of_evaluations_may_have_their_environment() {
+        for (path, expected) in [
+            ("step_6/eval_rollouts_math.jsonl", Some("math")),
+            ("eval_rollouts_a_b.jsonl.zst", Some("a_b")),
+            ("step_6/eval_rollouts.jsonl", None),
+            ("step_6/eval_rollouts_.jsonl", None),
+            ("step_6/train_rollouts.jsonl", None),
+        ] {
+            assert_eq!(environment(path), expected, "{path}");
         }
     }
 }

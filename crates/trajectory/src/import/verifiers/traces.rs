@@ -454,6 +454,7 @@ pub(super) fn task_reference(task: &Json) -> Option<TaskReference> {
             .and_then(id)
     };
     let is_chosen = task.get("key") != task.get("hash");
+    let name = name.or_else(|| path::environment(sink.file()).map(Text::from));
     let own = IDS.iter().filter(|path| is_chosen || **path != ["key"]);
     let name = id(task).or_else(|| own.into_iter().find_map(found))?;
     Some(TaskReference {
