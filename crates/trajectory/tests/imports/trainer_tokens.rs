@@ -371,3 +371,33 @@ fn tokens_of_an_agent_that_is_not_trained_count_for_no_loss() {
         assert_eq!(episode.metadata.contains_key("trainable"), trained == 0);
     }
 }
+
+/// The branch of an attempt that failed is a leaf that the trainer leaves out.
+#[test]
+fn a_compaction_from_which_nothing_resumed_is_not_trained() {
+    let trace = |link: &str| {
+        parsed(&format!(
+            r#"{{"id": "t", "task": {{"key": "k"}}, "agent": {{"name": "solver"}}, "rewards": {{}}, "nodes": [
+                {{"message": {{"role": "user", "content": "Q"}}, "sampled": false, "token_ids": [1], "mask": [false]}},
+                {{"parent": 0, "message": {{"role": "assistant", "content": "summary"}}, "sampled": true, "token_ids": [2, 3], "mask": [true, true],
+                  "semantic_parents": [{{"node": 0, "type": "compaction_attempt"}}]}},
+                {{"message": {{"role": "user", "content": "go on"}}, "sampled": false, "token_ids": [4], "mask": [false], "semantic_parents": [{link}]}},
+                {{"parent": 2, "message": {{"role": "assistant", "content": "A"}}, "sampled": true, "token_ids": [5], "mask": [true]}}]}}"#
+        ))
+    };
+    for (link, expected) in [
+        ("", [0, 1]),
+        (r#"{"node": 1, "type": "compaction"}"#, [2, 1]),
+    ] {
+        let outcome = lines("traces.jsonl", &[trace(link)]);
+        let trained = outcome.episodes.iter().map(|episode| {
+            let record = episode.tokens.as_ref().unwrap();
+            (
+                record.strip.trained(),
+                episode.metadata.contains_key("trainable"),
+            )
+        });
+        let expected = expected.map(|count| (count, count == 0));
+        assert_eq!(trained.collect::<Vec<_>>(), expected, "{link}");
+    }
+}

@@ -222,7 +222,15 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
             });
         }
         transcript.finish(&mut episode);
-        tokens.finish(&mut episode, is_trained, sink);
+        let is_resumed = path.last().is_none_or(|leaf| is_resumed(*leaf, &nodes));
+        if !is_resumed {
+            episode.metadata.insert("trainable", false);
+            sink.understood(
+                "A compaction from which its agent did not resume is not trained: none of the tokens of its branch \
+                 counts for the loss.",
+            );
+        }
+        tokens.finish(&mut episode, is_trained && is_resumed, sink);
         let is_here = |node: Option<usize>| node.is_none_or(|node| path.contains(&node));
         let own = times.iter().filter(|(node, _)| is_here(*node));
         let own: Vec<Json> = own.map(|(_, span)| span.clone()).collect();
@@ -240,6 +248,22 @@ fn is_untrained(episode: &Episode) -> bool {
 }
 
 /// Adds a message to the transcript. A message that was not sampled in this run is an input, even if its role
+/// Whether a leaf is no attempt of a compaction, or one from which the agent resumed.
+fn is_resumed(leaf: usize, nodes: &[Json]) -> bool {
+    let links = |node: &Json, kind: &str, to: Option<usize>| {
+        let links = node.get("semantic_parents").and_then(Json::as_list);
+        links.unwrap_or_default().iter().any(|link| {
+            text_at(link, &["type"]).as_deref() == Some(kind)
+                && to.is_none_or(|to| node_of(link) == Some(to))
+        })
+    };
+    let is_attempt = nodes
+        .get(leaf)
+        .is_some_and(|node| links(node, "compaction_attempt", None));
+    let resumes = |node: &Json| links(node, "compaction", Some(leaf));
+    !is_attempt || nodes.iter().any(resumes)
+}
+
 /// is assistant.
 fn push(node: &Json, details: Option<&StepDetails>, transcript: &mut Transcript) {
     let given = node.get("sampled").and_then(Json::as_bool) == Some(false);
