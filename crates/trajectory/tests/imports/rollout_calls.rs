@@ -191,3 +191,25 @@ fn the_name_of_a_file_of_an_evaluation_is_its_environment() {
         }
     }
 }
+
+/// Before calls were recorded, nodes had what was known of them.
+#[test]
+fn nodes_may_have_usage_and_the_reason_of_their_end() {
+    let trace = |reason: &str| {
+        parsed(&format!(
+            r#"{{"id": "t", "task": {{}}, "agent": {{"name": "solver"}}, "ok": true, "stop_condition": "agent_completed", "rewards": {{}}, "nodes": [
+                {{"message": {{"role": "user", "content": "q"}}, "sampled": false}},
+                {{"parent": 0, "message": {{"role": "assistant", "content": "a"}}, "sampled": true, "finish_reason": "{reason}", "usage": {{"prompt_tokens": 5, "completion_tokens": 2}}}}]}}"#
+        ))
+    };
+    for (reason, is_truncated) in [("length", true), ("stop", false)] {
+        let outcome = lines("traces.jsonl", &[trace(reason)]);
+        let episode = &outcome.episodes[0];
+        assert_eq!(
+            matches!(episode.ending, Ending::Truncated { .. }),
+            is_truncated
+        );
+        let usage = episode.usage();
+        assert_eq!((usage.input, usage.output), (Some(5), Some(2)));
+    }
+}

@@ -136,9 +136,10 @@ fn is_trace(value: &Json) -> bool {
 fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<'_>) {
     let nodes = rest.take_list("nodes").unwrap_or_default();
     let calls = rest.take_list("calls").unwrap_or_default();
-    let details = details_by_node(&calls);
+    let details = details_by_node(&calls, &nodes);
     let trace = rest.get("id").and_then(id);
-    let mut whole = about(&mut rest, &calls, around, number, sink);
+    let is_cut_short = verdict::is_cut_short(&calls, &nodes);
+    let mut whole = about(&mut rest, is_cut_short, around, number, sink);
     if let Some(trace) = trace {
         // Data of the trainer is joined with the branches of a trace, with tokens or without.
         whole.metadata.insert("trace", trace);
@@ -247,7 +248,6 @@ fn is_untrained(episode: &Episode) -> bool {
     agent.and_then(|agent| agent.get("trainable")?.as_bool()) == Some(false)
 }
 
-/// Adds a message to the transcript. A message that was not sampled in this run is an input, even if its role
 /// Whether a leaf is no attempt of a compaction, or one from which the agent resumed.
 fn is_resumed(leaf: usize, nodes: &[Json]) -> bool {
     let links = |node: &Json, kind: &str, to: Option<usize>| {
@@ -264,6 +264,7 @@ fn is_resumed(leaf: usize, nodes: &[Json]) -> bool {
     !is_attempt || nodes.iter().any(resumes)
 }
 
+/// Adds a message to the transcript. A message that was not sampled in this run is an input, even if its role
 /// is assistant.
 fn push(node: &Json, details: Option<&StepDetails>, transcript: &mut Transcript) {
     let given = node.get("sampled").and_then(Json::as_bool) == Some(false);
@@ -283,9 +284,17 @@ fn push(node: &Json, details: Option<&StepDetails>, transcript: &mut Transcript)
     }
 }
 
-/// The metadata of model calls, keyed by the index of the resulting message.
-fn details_by_node(calls: &[Json]) -> HashMap<usize, StepDetails> {
-    let mut details = HashMap::new();
+/// The metadata of model calls, keyed by the index of the resulting message. Nodes have their usage in versions before
+/// calls were recorded.
+fn details_by_node(calls: &[Json], nodes: &[Json]) -> HashMap<usize, StepDetails> {
+    let of_node = |(place, node): (usize, &Json)| {
+        let known = StepDetails {
+            usage: Some(verdict::usage(node.get("usage")?)?),
+            ..StepDetails::default()
+        };
+        Some((place, known))
+    };
+    let mut details: HashMap<_, _> = nodes.iter().enumerate().filter_map(of_node).collect();
     for call in calls {
         let Some(node) = node_of(call) else {
             continue;
@@ -335,7 +344,7 @@ fn node_of(call: &Json) -> Option<usize> {
 /// Builds an episode with the metadata of the whole trace.
 fn about(
     rest: &mut Object,
-    calls: &[Json],
+    is_cut_short: bool,
     around: &Object,
     number: usize,
     sink: &Sink<'_>,
@@ -362,7 +371,7 @@ fn about(
             .filter_map(chat::tool)
             .collect(),
         errors: errors.iter().map(error_text).collect(),
-        ending: verdict::ending(stop.as_deref(), ok, &errors, verdict::is_cut_short(calls)),
+        ending: verdict::ending(stop.as_deref(), ok, &errors, is_cut_short),
         outcome: stop,
         ..Episode::default()
     };
@@ -370,6 +379,7 @@ fn about(
         .task
         .as_ref()
         .map_or_else(|| episode.id.clone(), |task| task.id.clone());
+    verdict::environment(around, &mut episode);
     verdict::around(around, &mut episode);
     verdict::reward(
         &mut episode,
@@ -403,7 +413,6 @@ fn about(
         episode.metadata.insert("info", info);
     }
     run_place(around, sink, &mut episode);
-    verdict::environment(around, &mut episode);
     // The group of traces.
     if let Some(group) = around.get("id").and_then(id) {
         episode.metadata.insert("episode", group);
@@ -445,6 +454,7 @@ pub(super) fn run_place(around: &Object, sink: &Sink<'_>, episode: &mut Episode)
     let split = is_evaluation.then(|| "eval".into());
     let name = at(&["env_name"]).or_else(|| old("env_name"));
     let name = name.as_ref().and_then(Json::as_text).cloned();
+    let name = name.or_else(|| path::environment(sink.file()).map(Text::from));
     episode.environment = episode.environment.take().or(name);
     let place = [
         ("step", step),
@@ -478,7 +488,6 @@ pub(super) fn task_reference(task: &Json) -> Option<TaskReference> {
             .and_then(id)
     };
     let is_chosen = task.get("key") != task.get("hash");
-    let name = name.or_else(|| path::environment(sink.file()).map(Text::from));
     let own = IDS.iter().filter(|path| is_chosen || **path != ["key"]);
     let name = id(task).or_else(|| own.into_iter().find_map(found))?;
     Some(TaskReference {

@@ -143,10 +143,15 @@ pub(super) fn ending(
     }
 }
 
-/// Whether the last successful call reached the length limit of a reply.
-pub(super) fn is_cut_short(calls: &[Json]) -> bool {
+/// Whether the last successful call reached the length limit of a reply. Nodes have what is known of their calls in
+/// versions before calls were recorded.
+pub(super) fn is_cut_short(calls: &[Json], nodes: &[Json]) -> bool {
     let answered = |call: &&Json| call.get("error").is_none_or(Json::is_null);
-    let last = calls.iter().rev().find(answered);
+    let sampled = |node: &&Json| node.get("sampled").and_then(Json::as_bool) == Some(true);
+    let last = match calls {
+        [] => nodes.iter().rev().find(sampled),
+        calls => calls.iter().rev().find(answered),
+    };
     let reason = last.and_then(|call| text_at(call, &["finish_reason"]));
     reason.as_deref() == Some("length")
 }
