@@ -148,3 +148,14 @@ fn iterations_of_tinker_are_steps() {
         assert_eq!(metadata.get("iteration"), Some(&iteration));
     }
 }
+
+/// The prompt is left out of a capture if it is long.
+#[test]
+fn a_captured_call_may_have_the_length_of_its_prompt_only() {
+    let line = r#"{"kind": "sample", "num_samples": 1, "status": "ok", "prompt_length": 1500, "samples": [{"tokens": [4], "stop_reason": "stop"}]}"#;
+    let outcome = lines("sample.jsonl", &[parsed(line)]);
+    let episode = &outcome.episodes[0];
+    assert_eq!(episode.metadata.get("prompt_length"), Some(&1500.into()));
+    let notes = &outcome.notes;
+    assert!(notes.iter().any(|note| note.text.contains("prompt_length")));
+}

@@ -32,7 +32,7 @@ fn is_call(value: &Json) -> bool {
 
 fn call(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     rest.remove("kind");
-    rest.remove("prompt_length");
+    let length = rest.take("prompt_length");
     let scope = rest.take_object("scope").unwrap_or_default();
     let mut call = Call {
         line,
@@ -57,6 +57,12 @@ fn call(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             Some(prompt) => call.prompt = prompt,
             None => sink.lost(not_ids("prompt_tokens", &prompt, &format!("line {line}"))),
         }
+    } else if let Some(length) = length.filter(|length| length.as_i64() > Some(0)) {
+        call.metadata.insert("prompt_length", length);
+        sink.lost(
+            "The prompt of a call was not captured, only its length (`prompt_length`), so the tokens of its samples \
+             are without it.",
+        );
     }
     let samples = rest.take_list("samples").unwrap_or_default();
     rest.remove("num_samples");
