@@ -42,9 +42,10 @@ impl Reader for Rollouts {
     /// Environment and model are in a sibling file.
     fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         for index in files.open() {
-            if !files.starts_with_quoted(index, "env_id")
-                || !files.starts_with_quoted(index, "model")
-            {
+            let names_environment = ENVIRONMENTS
+                .iter()
+                .any(|key| files.starts_with_quoted(index, key));
+            if !names_environment || !files.starts_with_quoted(index, "model") {
                 continue;
             }
             let name = files.name(index).to_owned();
@@ -124,11 +125,13 @@ fn read_rollouts(document: Document, about: Option<&Object>, sink: &mut Sink<'_>
     sink.understood(format!("verifiers results: {}.", counted(count, "episode")));
 }
 
+/// The members of a run's metadata that name its environment; the latter does until version 0.1.3.
+const ENVIRONMENTS: [&str; 2] = ["env_id", "env"];
+
 /// Whether a value is the metadata of a run: environment and model.
 fn is_about(value: &Json) -> bool {
-    ["env_id", "model"]
-        .iter()
-        .all(|key| value.get(key).is_some())
+    let has_text = |key: &str| value.get(key).and_then(Json::as_text).is_some();
+    ENVIRONMENTS.iter().any(|key| has_text(key)) && has_text("model")
 }
 
 /// The metadata of a run from its `metadata.json`; `None` if the bytes are not one.
@@ -143,7 +146,8 @@ pub(super) fn about_run(bytes: &[u8]) -> Option<Object> {
 /// Copies the metadata of a run into an episode.
 pub(super) fn tell_run(episode: &mut Episode, about: &Object) {
     let text = |key| about.get(key).and_then(Json::as_text).cloned();
-    episode.environment = text("env_id").or(episode.environment.take());
+    let named = ENVIRONMENTS.iter().find_map(|key| text(key));
+    episode.environment = named.or(episode.environment.take());
     episode.model = text("model").or(episode.model.take());
     if let (Some(task), Some(environment)) = (&mut episode.task, &episode.environment) {
         task.dataset = environment.clone();

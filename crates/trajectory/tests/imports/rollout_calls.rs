@@ -1,10 +1,10 @@
 //! Calls of verifiers' rollouts that are no part of the conversation, or that rewrite its history.
 
 use volary_core::json::Json;
-use volary_trajectory::import::{ImportOutcome, NoteLevel};
+use volary_trajectory::import::{ImportOutcome, NoteLevel, import};
 use volary_trajectory::{Ending, Episode, Relation};
 
-use crate::trainer_corners::{lines, parsed, said};
+use crate::trainer_corners::{file, lines, parsed, said};
 
 /// A call: the conversation, its other members, prompt and completion as texts, and their ids.
 fn call(id: &str, members: &str, texts: [&str; 2], ids: [&str; 2]) -> String {
@@ -212,4 +212,23 @@ fn nodes_may_have_usage_and_the_reason_of_their_end() {
         let usage = episode.usage();
         assert_eq!((usage.input, usage.output), (Some(5), Some(2)));
     }
+}
+
+/// Versions until 0.1.3 name the environment `env`.
+#[test]
+fn the_metadata_of_a_run_of_verifiers_may_name_its_environment_otherwise() {
+    let of = |name: &str, text: &str| file(name, text.to_owned());
+    let files = [
+        of(
+            "run/metadata.json",
+            r#"{"env": "maze", "model": "m", "num_examples": 1}"#,
+        ),
+        of(
+            "run/results.jsonl",
+            r#"{"example_id": 7, "prompt": "q", "completion": "a", "reward": 1.0}"#,
+        ),
+    ];
+    let episode = &import(&files).unwrap().episodes[0];
+    assert_eq!(episode.environment.as_deref(), Some("maze"));
+    assert_eq!(episode.model.as_deref(), Some("m"));
 }
