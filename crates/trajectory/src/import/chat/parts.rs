@@ -22,6 +22,8 @@ pub(super) struct Parts {
     pub reasoning: Vec<Text>,
     pub calls: Vec<ToolCall>,
     answers: Vec<ImportedMessage>,
+    /// Blocks of audio, which have a text in their place.
+    audio: Vec<Json>,
 }
 
 impl Parts {
@@ -75,6 +77,12 @@ impl Parts {
                 let image = image(&block);
                 self.blocks.push(image.unwrap_or(block));
             }
+            Some("input_audio" | "audio" | "audio_url") => {
+                let text = audio_text(&block);
+                self.blocks
+                    .push(object!({"type": "text", "text": text}).into());
+                self.audio.push(block);
+            }
             _ => match block {
                 Json::Text(text) => {
                     let block = object!({"type": "text", "text": text});
@@ -101,6 +109,15 @@ impl Parts {
     }
 
     pub fn body(&mut self) -> Body {
+        let mut body = self.content_body();
+        if !self.audio.is_empty() {
+            let audio = Json::List(std::mem::take(&mut self.audio));
+            body.info = Some(object!({ "audio": audio }));
+        }
+        body
+    }
+
+    fn content_body(&mut self) -> Body {
         if let Some(single) = self.single.take() {
             return match single {
                 Json::Text(text) => Body::text(text),
@@ -170,6 +187,17 @@ impl Parts {
         };
         said.insert(place, message);
         said
+    }
+}
+
+/// The text in place of audio, with its format. Messages consist of texts and images.
+fn audio_text(block: &Json) -> String {
+    let data = ["input_audio", "audio"].into_iter();
+    let data = data.filter_map(|key| block.get(key)).next();
+    let format = data.and_then(|data| data.get("format")?.as_text());
+    match format {
+        Some(format) => format!("[audio: {format}]"),
+        None => "[audio]".to_owned(),
     }
 }
 

@@ -12,6 +12,27 @@ fn read_text(text: &str) -> String {
     said.join("\n")
 }
 
+/// Contents of texts and images are blocks; any other block would make them JSON.
+#[test]
+fn audio_has_a_text_in_its_place() {
+    let message = |blocks: &str| {
+        let text = format!(r#"{{"role": "user", "content": [{blocks}]}}"#);
+        let said = read(&Json::parse(&text).unwrap()).remove(0);
+        let body = said.message.body().clone();
+        (body.blocks().map(|blocks| blocks.len()), body)
+    };
+    let audio = r#"{"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}"#;
+    let (count, body) = message(&format!(r#"{{"type": "text", "text": "Listen"}}, {audio}"#));
+    assert_eq!(count, Some(2));
+    assert!(body.content.unwrap().contains("[audio: wav]"));
+    let kept = body.info.unwrap().get("audio").unwrap().to_compact_text();
+    assert!(kept.contains("UklGRg=="));
+    let (_, alone) = message(audio);
+    assert_eq!(alone.content.as_deref(), Some("[audio: wav]"));
+    let (_, unnamed) = message(r#"{"type": "audio_url", "audio_url": {"url": "a.wav"}}"#);
+    assert_eq!(unnamed.content.as_deref(), Some("[audio]"));
+}
+
 #[test]
 fn messages_of_all_shapes_are_read() {
     let cases = [
