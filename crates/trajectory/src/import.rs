@@ -17,13 +17,14 @@
 //!   `ldp`: trajectories of ldp. `claude_code`, `cline`, `codex`, `copilot_cli`, `gemini_cli`, `opencode`:
 //!   sessions of these coding agents. `session_trace`: those of pi and of the Hugging Face Hub.
 //! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`, `verl`, `lm_eval`, `skyrl`,
-//!   `tinker`, `trl`, `nemo_rl`, `nemo_gym`, `open_instruct`, `rllm`, `prime_cli`, `prime_rl`, `pydantic_ai`, `autogen`, `docent`,
+//!   `tinker`, `trl`, `nemo_rl`, `nemo_gym`, `areal`, `open_instruct`, `rllm`, `prime_cli`, `prime_rl`, `pydantic_ai`, `autogen`, `docent`,
 //!   `openai_batch`: the formats of these tools. `token_lists`: ids, masks and streams in JSON. `said`: a prompt or a
 //!   response of any kind. `call_credit`: rewards and advantages of calls.
 //! - `open_telemetry`: traces of models and tools. `traces`: traces of other services. `chat_file`: OpenAI-style and
 //!   ShareGPT messages.
 //! - [`fields`]: mappings for JSON of unknown formats. `mapped`: reads such records.
 
+mod areal;
 mod atif;
 mod autogen;
 pub mod batches;

@@ -6,11 +6,11 @@ use super::mapped::Mapped;
 use super::reader::{Confidence, Document, Reader, Sink};
 use super::{ImportOutcome, NoteLevel};
 use super::{
-    atif, autogen, chat_file, claude_code, cline, codex, copilot_cli, docent, gemini_cli, inspect,
-    ldp, lm_eval, mini_swe_agent, native, nemo_gym, nemo_rl, open_instruct, open_telemetry,
-    openai_batch, opencode, openhands, prime_cli, prime_rl, pydantic_ai, renderer, rllm,
-    session_trace, skyrl, slime, swe_agent, tau_bench, tau2, tinker, traces, training_rows, trl,
-    verifiers, verl,
+    areal, atif, autogen, chat_file, claude_code, cline, codex, copilot_cli, docent, gemini_cli,
+    inspect, ldp, lm_eval, mini_swe_agent, native, nemo_gym, nemo_rl, open_instruct,
+    open_telemetry, openai_batch, opencode, openhands, prime_cli, prime_rl, pydantic_ai, renderer,
+    rllm, session_trace, skyrl, slime, swe_agent, tau_bench, tau2, tinker, traces, training_rows,
+    trl, verifiers, verl,
 };
 
 /// All readers. Of two with equal confidence, the first one reads; folders are gathered in this order.
@@ -45,6 +45,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &tinker::SAMPLES,
     &nemo_rl::NEMO_RL,
     &nemo_gym::NEMO_GYM,
+    &areal::AREAL,
     &open_instruct::OPEN_INSTRUCT,
     &open_instruct::RunMetadata,
     &rllm::RLLM,
