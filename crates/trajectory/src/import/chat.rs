@@ -67,7 +67,8 @@ pub(crate) fn read(value: &Json) -> Vec<ImportedMessage> {
         }
     }
     if let Some(calls) = rest.remove("tool_calls") {
-        match calls {
+        // Tables have them as a JSON text.
+        match members::unpacked(calls) {
             Json::List(calls) => parts.calls.extend(calls.iter().map(call)),
             Json::Null => {}
             other => {

@@ -49,6 +49,10 @@ fn messages_of_all_shapes_are_read() {
             r#"{"role": "assistant", "content": null, "tool_calls": [{"id": "c", "name": "f", "arguments": {"x": 1}}]}"#,
         ),
         (
+            r#"{"role": "assistant", "content": null, "tool_calls": "[{\"id\": \"c\", \"function\": {\"name\": \"f\", \"arguments\": \"{}\"}}]"}"#,
+            r#"{"role": "assistant", "content": null, "tool_calls": [{"id": "c", "name": "f", "arguments": {}}]}"#,
+        ),
+        (
             r#"{"role": "assistant", "tool_calls": [{"id": "c", "name": "f", "arguments": "{broken"}]}"#,
             r#"{"role": "assistant", "content": null, "tool_calls": [{"id": "c", "name": "f", "arguments": {"(arguments)": "{broken"}}]}"#,
         ),
