@@ -22,8 +22,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use volary_core::json::Text;
 
+use super::members::number;
 use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
-use crate::episode::{Link, Relation};
+use crate::episode::{Link, Relation, Rewards};
 use kinds::{Kind, are_agents, kind};
 pub(super) use spans::Span;
 use spans::{holds_spans, spans};
@@ -77,8 +78,13 @@ impl Reader for OpenTelemetry {
 
 /// Reads the episodes of spans from any recorder.
 pub(super) fn read_spans(all: Vec<Span>, sink: &mut Sink<'_>) {
+    let mut rewards = rewards(&all);
     for (root, spans, parent) in agents(all) {
         let mut episode = conversation::episode(&root, spans);
+        // It is that of the first agent, which started the others.
+        if let Some(reward) = rewards.remove(&root.trace) {
+            episode.rewards = Rewards::Whole(reward);
+        }
         if let Some(parent) = parent {
             episode.links.push(Link {
                 relation: Relation::Parent,
@@ -88,6 +94,18 @@ pub(super) fn read_spans(all: Vec<Span>, sink: &mut Sink<'_>) {
         }
         sink.episode(episode);
     }
+}
+
+/// The rewards of traces that agent-lightning recorded: spans of their own, of which the last one counts.
+fn rewards(all: &[Span]) -> HashMap<Text, f64> {
+    let reward = |span: &Span| {
+        let named = span.member("agentlightning.reward.0.value");
+        let is_old = &*span.name == "agentlightning.reward";
+        let old = || span.member("reward").filter(|_| is_old);
+        let reward = named.or_else(old).and_then(number)?;
+        Some((span.trace.clone(), reward))
+    };
+    all.iter().filter_map(reward).collect()
 }
 
 /// An agent: its own span, or the first span of its trace; the spans below it; and the id of the parent agent.
@@ -161,4 +179,44 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
             (root, spans, parent)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::import::{InputFile, import};
+
+    #[test]
+    fn spans_of_agent_lightning_have_the_reward_of_their_trace() {
+        let span = |id: u32, name: &str, attributes: &str| {
+            format!(
+                r#"{{"trace_id": "t", "span_id": "{id}", "parent_id": null, "name": "{name}", "attributes": {{{attributes}}}, "start_time": {id}.0, "end_time": {id}.5}}"#
+            )
+        };
+        let call = r#""gen_ai.request.model": "m", "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "q", "gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.content": "a""#;
+        for (name, first, last) in [
+            (
+                "agentlightning.annotation",
+                r#""agentlightning.reward.0.name": "primary", "agentlightning.reward.0.value": 0.25"#,
+                r#""agentlightning.reward.0.name": "primary", "agentlightning.reward.0.value": 0.75"#,
+            ),
+            (
+                "agentlightning.reward",
+                r#""reward": 0.25"#,
+                r#""reward": 0.75"#,
+            ),
+        ] {
+            let spans = [
+                span(1, "openai.chat.completion", call),
+                span(2, name, first),
+                span(3, name, last),
+            ];
+            let file = InputFile {
+                name: Some("spans.jsonl".to_owned()),
+                bytes: spans.join("\n").into_bytes(),
+            };
+            let outcome = import(&[file]).unwrap();
+            let rewards = outcome.episodes.iter().map(crate::Episode::reward);
+            assert_eq!(rewards.collect::<Vec<_>>(), [Some(0.75)], "{name}");
+        }
+    }
 }
