@@ -133,7 +133,7 @@ fn turns_by_runs(
     if turns == 1 {
         let end = runs.last().map_or(ids.len(), |last| last.end);
         let start = runs.first().map_or(0, |first| first.start);
-        return vec![start..end];
+        return std::iter::once(start..end).collect();
     }
     let mut before = 0;
     let turns = runs.iter().map(|run| {
