@@ -1,8 +1,7 @@
 //! Values of the `parquet` crate as JSON.
 //!
 //! Its records do not say what some types mean: nanoseconds are integers, UUIDs are bytes, and a time without a zone looks
-//! like one in UTC. Their meaning is looked up in the schema, which is followed only if it has such a type. `old_times` has the
-//! times of a deprecated type, of which the records have milliseconds only.
+//! like one in UTC. Their meaning is looked up in the schema, which is followed only if it has such a type.
 
 use base64ct::{Base64, Encoding};
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as PhysicalType};
@@ -10,20 +9,11 @@ use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
 use volary_core::json::{Integer, Json, Key, Object};
 
-use crate::old_times::OldTimes;
-
-/// The type of a value, and the times of the file that belong to it.
-#[derive(Clone, Copy)]
-pub(crate) struct Schema<'a> {
-    pub kind: &'a Type,
-    pub old_times: &'a OldTimes,
-}
-
 /// A row as an object, in the order of the columns. `schema` is that of the row, if it has types to look up.
-pub(crate) fn object(row: &Row, schema: Option<Schema<'_>>) -> Object {
+pub(crate) fn object(row: &Row, schema: Option<&Type>) -> Object {
     let columns = row.get_column_iter().enumerate();
     let pairs = columns.map(|(place, (name, field))| {
-        let schema = schema.and_then(|schema| schema.child(place));
+        let schema = schema.and_then(|schema| child(schema, place));
         (Key::from(name.clone()), json(field, schema))
     });
     Object::from_pairs(pairs.collect())
@@ -44,15 +34,14 @@ enum Meaning {
     Timestamp,
     /// Of any unit, at an unknown place.
     LocalTimestamp,
-    /// The deprecated type of 96 bits, at an unknown place.
-    OldTimestamp,
     Time,
     Uuid,
 }
 
 fn meaning(schema: &Type) -> Option<Meaning> {
+    // The deprecated timestamps of 96 bits have no zone. Records have their milliseconds only.
     if schema.is_primitive() && schema.get_physical_type() == PhysicalType::INT96 {
-        return Some(Meaning::OldTimestamp);
+        return Some(Meaning::LocalTimestamp);
     }
     match schema.get_basic_info().logical_type_ref()? {
         LogicalType::Timestamp(timestamp) if !timestamp.is_adjusted_to_u_t_c => {
@@ -71,20 +60,6 @@ fn child(schema: &Type, place: usize) -> Option<&Type> {
     match schema.is_group() {
         true => schema.get_fields().get(place).map(AsRef::as_ref),
         false => None,
-    }
-}
-
-impl<'a> Schema<'a> {
-    fn child(self, place: usize) -> Option<Schema<'a>> {
-        Some(self.of(child(self.kind, place)?))
-    }
-
-    fn element(self) -> Option<Schema<'a>> {
-        Some(self.of(element(self.kind)?))
-    }
-
-    fn of(self, kind: &'a Type) -> Schema<'a> {
-        Schema { kind, ..self }
     }
 }
 
@@ -108,9 +83,8 @@ fn element(schema: &Type) -> Option<&Type> {
     }
 }
 
-fn json(field: &Field, schema: Option<Schema<'_>>) -> Json {
-    let meaning = schema.and_then(|schema| meaning(schema.kind));
-    match (meaning, field) {
+fn json(field: &Field, schema: Option<&Type>) -> Json {
+    match (schema.and_then(meaning), field) {
         (Some(Meaning::Timestamp), Field::Long(nanoseconds)) => {
             return timestamp(*nanoseconds).into();
         }
@@ -119,11 +93,6 @@ fn json(field: &Field, schema: Option<Schema<'_>>) -> Json {
         }
         (Some(Meaning::LocalTimestamp), Field::TimestampMillis(_) | Field::TimestampMicros(_)) => {
             return without_zone(field.to_string()).into();
-        }
-        (Some(Meaning::OldTimestamp), Field::TimestampMillis(milliseconds)) => {
-            let exact = schema.and_then(|schema| schema.old_times.next(schema.kind, *milliseconds));
-            let text = exact.map_or_else(|| field.to_string(), |exact| exact.to_text());
-            return without_zone(text).into();
         }
         (Some(Meaning::Time), Field::Long(nanoseconds)) => return time(*nanoseconds).into(),
         (Some(Meaning::Uuid), Field::Bytes(bytes)) => return uuid(bytes.data()).into(),
@@ -162,12 +131,12 @@ fn json(field: &Field, schema: Option<Schema<'_>>) -> Json {
             Json::Object(object)
         }
         Field::ListInternal(list) => {
-            let schema = schema.and_then(Schema::element);
+            let schema = schema.and_then(element);
             let elements = list.elements().iter();
             Json::List(elements.map(|element| json(element, schema)).collect())
         }
         Field::MapInternal(map) => {
-            let entry = schema.and_then(|schema| schema.child(0));
+            let entry = schema.and_then(|schema| child(schema, 0));
             map_json(map.entries(), entry)
         }
     }
@@ -184,14 +153,9 @@ fn integer(value: impl Into<Integer>) -> Json {
 
 /// `2026-03-04 05:06:07.000000 +00:00`, with three more digits if they are not zero.
 fn timestamp(nanoseconds: i64) -> String {
-    timestamp_of(nanoseconds.div_euclid(1_000), nanoseconds.rem_euclid(1_000))
-}
-
-/// Like [`timestamp`], for microseconds and the nanoseconds after them.
-pub(crate) fn timestamp_of(micros: i64, rest: i64) -> String {
-    let micros = Field::TimestampMicros(micros).to_string();
-    match (rest, micros.split_once(" +")) {
-        (1.., Some((time, zone))) => format!("{time}{rest:03} +{zone}"),
+    let micros = Field::TimestampMicros(nanoseconds.div_euclid(1_000)).to_string();
+    match (nanoseconds.rem_euclid(1_000), micros.split_once(" +")) {
+        (rest @ 1.., Some((time, zone))) => format!("{time}{rest:03} +{zone}"),
         _ => micros,
     }
 }
@@ -223,8 +187,8 @@ fn uuid(bytes: &[u8]) -> String {
     text
 }
 
-fn map_json(entries: &[(Field, Field)], schema: Option<Schema<'_>>) -> Json {
-    let kind = |place| schema.and_then(|schema| schema.child(place));
+fn map_json(entries: &[(Field, Field)], schema: Option<&Type>) -> Json {
+    let kind = |place| schema.and_then(|schema| child(schema, place));
     let pairs = entries.iter().map(|(key, value)| {
         let key = match json(key, kind(0)) {
             Json::Text(text) => text.to_string(),

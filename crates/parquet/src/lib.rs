@@ -10,7 +10,6 @@
 
 mod column_type;
 mod field;
-mod old_times;
 mod rows;
 mod write;
 

@@ -8,8 +8,7 @@ use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use volary_core::json::Json;
 
-use crate::field::{Schema, has_meanings, object};
-use crate::old_times::OldTimes;
+use crate::field::{has_meanings, object};
 
 /// The bytes at both ends of a file.
 const MAGIC: &[u8] = b"PAR1";
@@ -121,11 +120,7 @@ fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
     let total = reader.metadata().file_metadata().num_rows();
     let schema = reader.metadata().file_metadata().schema_descr();
     let schema = schema.root_schema_ptr();
-    let old_times = OldTimes::read(&reader, limit);
-    let schema = has_meanings(&schema).then_some(Schema {
-        kind: &schema,
-        old_times: &old_times,
-    });
+    let schema = Some(&*schema).filter(|schema| has_meanings(schema));
     let mut rows = Rows::default();
     for row in reader.get_row_iter(None).map_err(damaged)? {
         let row = match row {

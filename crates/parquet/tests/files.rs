@@ -78,6 +78,8 @@ fn types_are_looked_up_in_the_schema() {
 fn timestamps_without_a_zone_get_none() {
     let expected = r#"{"ms": "2026-03-04 05:06:07.000", "us": "2026-03-04 05:06:07.000008", "ns": "2026-03-04 05:06:07.000008"}"#;
     assert_eq!(read("local").lines.trim_end(), expected);
+    let expected = r#"{"at": "2026-03-04 05:06:07.000"}"#;
+    assert_eq!(read("old-times").lines.trim_end(), expected);
 }
 
 #[test]
