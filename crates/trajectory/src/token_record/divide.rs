@@ -24,10 +24,11 @@ pub(super) fn divide(
     let mut parts = Vec::new();
     let turns = episode.steps.len();
     let header = ids.get(..prompt).map(header).unwrap_or_default();
+    let marks = marks(ids, header);
     let mut from = 0;
     if !episode.start.is_empty() {
         let asked = 0..prompt - header.len();
-        let mut messages = messages(ids, asked, episode.start.len(), header);
+        let mut messages = messages(&marks, asked, episode.start.len());
         if let Some((_, last)) = messages.last_mut() {
             last.end = prompt;
         }
@@ -36,7 +37,7 @@ pub(super) fn divide(
         from = prompt;
     }
     let runs = trained_runs(mask, prompt);
-    let found = turns_by_headers(ids, mask, prompt, header);
+    let found = turns_by_headers(ids, mask, prompt, header, &marks);
     let found = if found.len() == turns {
         found
     } else {
@@ -68,23 +69,32 @@ pub(super) fn divide(
             continue;
         }
         parts.push(part(place + 1, 0, from..end));
-        let messages = messages(ids, end..next, observations, header).into_iter();
+        let messages = messages(&marks, end..next, observations).into_iter();
         parts.extend(messages.map(|(message, range)| part(place + 1, message + 1, range)));
         from = next;
     }
     (parts, true)
 }
 
+/// The places of the tokens that begin a message, as the header does.
+fn marks(ids: &[TokenId], header: &[TokenId]) -> Vec<usize> {
+    let Some(mark) = header.first() else {
+        return Vec::new();
+    };
+    let places = ids.iter().enumerate().filter(|(_, id)| *id == mark);
+    places.map(|(place, _)| place).collect()
+}
+
+/// The marks in a range of tokens.
+fn within(marks: &[usize], range: Range<usize>) -> &[usize] {
+    let [start, end] = [range.start, range.end].map(|at| marks.partition_point(|mark| *mark < at));
+    marks.get(start..end).unwrap_or_default()
+}
+
 /// The tokens of messages that follow each other, by their number: from one mark to the next. If there are not as many marks
 /// as messages, the last message has all of them.
-fn messages(
-    ids: &[TokenId],
-    range: Range<usize>,
-    count: usize,
-    header: &[TokenId],
-) -> Vec<(usize, Range<usize>)> {
-    let is_mark = |place: &usize| header.first().is_some_and(|mark| ids[*place] == *mark);
-    let mut starts: Vec<usize> = range.clone().filter(is_mark).collect();
+fn messages(marks: &[usize], range: Range<usize>, count: usize) -> Vec<(usize, Range<usize>)> {
+    let mut starts = within(marks, range.clone()).to_vec();
     if starts.len() != count {
         let last = count.saturating_sub(1);
         return vec![(last, range)];
@@ -105,16 +115,18 @@ fn turns_by_headers(
     mask: &[bool],
     prompt: usize,
     header: &[TokenId],
+    marks: &[usize],
 ) -> Vec<Range<usize>> {
-    let Some(mark) = header.first() else {
+    if header.is_empty() {
         return Vec::new();
-    };
-    let is_header = |place: &usize| ids[*place..].starts_with(header);
-    let others = (prompt..ids.len()).filter(is_header);
-    let starts = std::iter::once((prompt, prompt)).chain(others.map(|at| (at, at + header.len())));
+    }
+    let is_header = |place: &&usize| ids[**place..].starts_with(header);
+    let others = within(marks, prompt..ids.len()).iter().filter(is_header);
+    let others = others.map(|at| (*at, at + header.len()));
+    let starts = std::iter::once((prompt, prompt)).chain(others);
     let turns = starts.map(|(start, content)| {
-        let next = (content..ids.len()).find(|place| ids[*place] == *mark);
-        let limit = next.unwrap_or(ids.len());
+        let next = within(marks, content..ids.len()).first();
+        let limit = next.copied().unwrap_or(ids.len());
         let trained = (content..limit)
             .rev()
             .find(|place| mask.get(*place) == Some(&true));
