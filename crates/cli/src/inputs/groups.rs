@@ -140,24 +140,24 @@ fn above_unnamed(folder: &Path) -> Option<(PathBuf, PathBuf)> {
 
 /// Whether the name of a folder says where in a run its files belong: the step, or the kind of the data.
 fn says_place(name: &OsStr) -> bool {
-    const KINDS: [&str; 10] = [
+    const KINDS: [&str; 8] = [
         "eval",
         "evals",
         "evaluation",
-        "rollout",
         "rollouts",
-        "test",
         "train",
         "val",
         "valid",
         "validation",
     ];
     let name = name.to_str().unwrap_or_default();
-    let mut words = name.split(|sign: char| !sign.is_ascii_alphabetic());
+    // Such as `eval_3`.
+    let kind = name.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '_');
     name.contains("step_")
         || name.contains("iteration_")
+        || DUMPS.contains(&name)
         || COPIES.contains(&name)
-        || words.any(|word| KINDS.contains(&word.to_ascii_lowercase().as_str()))
+        || KINDS.contains(&kind)
 }
 
 /// Divides the files of a large group: each is read separately, except for two of the same step, rollout and training
@@ -241,6 +241,8 @@ mod tests {
         let named = above(Path::new("/run/train_data"));
         assert_eq!(named, (PathBuf::from("/run"), PathBuf::from("train_data")));
         assert_eq!(above(Path::new("/run")).1, PathBuf::new());
+        assert_eq!(above(Path::new("/trains-of-my-test")).1, PathBuf::new());
+        assert_eq!(above(Path::new("/run/eval_3")).1, PathBuf::from("eval_3"));
         let steps = above(Path::new("run/val_step_10_epoch_2")).1;
         assert_eq!(steps, PathBuf::from("val_step_10_epoch_2"));
     }
