@@ -156,9 +156,9 @@ fn place(rest: &mut Object, number: usize, episode: &mut Episode) {
         .or_else(|| slime::task_of(&prompt))
         .or_else(|| shown(&group).map(Text::from));
     episode.name = match (shown(&group), shown(&sample)) {
-        (Some(group), Some(sample)) => format!("Task {group}, rollout {sample}").into(),
+        (Some(group), Some(sample)) => format!("Task {group}, sample {sample}").into(),
         (Some(group), None) => format!("Task {group}").into(),
-        _ => format!("Rollout {number}").into(),
+        _ => format!("Sample {number}").into(),
     };
     let agent = episode.policy.clone();
     episode.task = id.map(|id| TaskReference {
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(record.strip.streams()["logprobs"].get(4), Some(-1.0));
         assert!(record.is_divided);
         assert_eq!(episode.reward(), Some(0.5));
-        assert_eq!(&*episode.name, "Task 3, rollout 1");
+        assert_eq!(&*episode.name, "Task 3, sample 1");
         let task = episode.task.as_ref().unwrap();
         assert_eq!((&*task.dataset, &*task.id), ("count_agent", "How many?"));
         assert_eq!(&*episode.scores[0].name, "is_right");
