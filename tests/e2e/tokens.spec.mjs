@@ -239,6 +239,8 @@ test("an episode of 32,000 tokens scrolls, and few of them are on the page", () 
     // The wheel moves other tokens under the pointer. It does not point at them.
     const cell = long.locator(`[data-token="${count - 1}"]`);
     await cell.hover();
+    // The texts of tokens come a moment later.
+    await at.getByText(/· text /).waitFor();
     const pointed = await at.innerText();
     assert.match(pointed, /^Token [\d,]+ \(/);
     // A wheel event that arrives while the page lays out its rows may be ignored, so a person turns the wheel again.
