@@ -12,7 +12,7 @@ use crate::route::TrainingPlace;
 /// The maximum number of steps that are listed.
 const MOST_LISTED: usize = 500;
 
-/// The table.
+/// The rows of a table of steps, with its columns.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StepRows {
     /// The titles after the step's own.

@@ -9,7 +9,6 @@ use volary_core::AnyMessage;
 use volary_core::json::{Json, Object, Text};
 
 use super::chat;
-use super::describe::counted;
 use super::members::{Members, keep_rest, moment, text_at};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
@@ -232,13 +231,7 @@ fn call(item: &mut Object) -> Option<CallTokens> {
 
 fn tokens(calls: Vec<CallTokens>, episode: &mut Episode, sink: &mut Sink<'_>) {
     if let Some((builder, apart)) = token_lists::joined(calls) {
-        if !apart.is_empty() {
-            sink.lost(format!(
-                "{} of {} are left out: they are not part of the tokens of the last call of the rollout.",
-                counted(apart.iter().sum(), "trained token"),
-                counted(apart.len(), "call")
-            ));
-        }
+        token_lists::report_apart(&apart, sink);
         token_lists::attach(builder.divided(episode), episode, sink);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use volary_core::json::{Json, Object, Text};
 use volary_core::{TokenId, TokenStream};
 
+use super::describe::counted;
 use super::reader::Sink;
 use crate::episode::{Episode, Rewards};
 use crate::token_record::{Alignment, LossMask, TokenRecord, TokenRecordBuilder};
@@ -128,6 +129,17 @@ impl CallTokens {
             Some(mask) => mask.iter().filter(|is_trained| **is_trained).count(),
             None => self.completion.len(),
         }
+    }
+}
+
+/// Reports the calls that [`joined`] leaves out, by their numbers of trained tokens.
+pub(super) fn report_apart(apart: &[usize], sink: &mut Sink<'_>) {
+    if !apart.is_empty() {
+        sink.lost(format!(
+            "{} of {} are left out: they are not part of the tokens of the last call of the rollout.",
+            counted(apart.iter().sum(), "trained token"),
+            counted(apart.len(), "call")
+        ));
     }
 }
 

@@ -322,13 +322,7 @@ fn tokens(
             if unknown > 0 {
                 sink.lost("A call has no ids of tokens, unlike others of its rollout.");
             }
-            if !apart.is_empty() {
-                sink.lost(format!(
-                    "{} of {} are left out: they are not part of the tokens of the last call of the rollout.",
-                    counted(apart.iter().sum(), "trained token"),
-                    counted(apart.len(), "call")
-                ));
-            }
+            token_lists::report_apart(&apart, sink);
             token_lists::attach(builder.divided(episode), episode, sink);
         }
         None if calls.is_empty() => {}
