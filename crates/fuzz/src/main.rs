@@ -94,11 +94,16 @@ fn options() -> Result<Options, String> {
 }
 
 fn run(options: &Options, mut formats: Vec<Format>) -> Result<u64, String> {
+    let known = |name: &str| formats.iter().any(|format| format.name == name);
+    if let Some(unknown) = options.only.iter().find(|name| !known(name)) {
+        let names: Vec<&str> = formats.iter().map(|format| format.name).collect();
+        return Err(format!(
+            "there is no format {unknown}; there are {}",
+            names.join(", ")
+        ));
+    }
     if !options.only.is_empty() {
         formats.retain(|format| options.only.iter().any(|name| name == format.name));
-    }
-    if formats.is_empty() {
-        return Err(format!("there is no format {}", options.only.join(", ")));
     }
     println!("| format | inputs | imported | episodes | inputs a second | slowest | peak memory |");
     println!("|---|---:|---:|---:|---:|---:|---:|");
