@@ -3,18 +3,20 @@
 // rows; the memory of page and worker in bytes after that (the wasm memories, which never shrink, and the heap of scripts);
 // milliseconds from the address of a sample to its tokens (median and worst of OPENED in different files); and milliseconds of
 // the main thread for a step of scrolling 32,000 and 128,000 coloured tokens, 95 of 100 and the worst, and for colouring
-// 128,000 by another stream (the worst of COLOURED).
+// 128,000 by another stream (the worst of COLOURED). With SLIME_DIR, a checkout of slime, also the milliseconds until its
+// timeline viewer has drawn one of the dumps.
 
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, createReadStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { chromium } from "@playwright/test";
 
 import { mainThread, p95, scrollSteps } from "./support/main_thread.mjs";
 import { memory } from "./support/memory.mjs";
 
-const { VOLARY_RUN, VOLARY_SERVER, VOLARY_CHROMIUM, VOLARY_DIST } = process.env;
+const { VOLARY_RUN, VOLARY_SERVER, VOLARY_CHROMIUM, VOLARY_DIST, VOLARY_TORCH, SLIME_DIR } = process.env;
 const SAMPLES = Number(process.env.VOLARY_SAMPLES);
 const OPENED = 15;
 const COLOURED = 6;
@@ -87,6 +89,44 @@ async function scrolled(page, count) {
   return { steps, streams };
 }
 
+/** Serves the files of a folder on this machine. */
+async function serve(folder) {
+  const types = { html: "text/html", json: "application/json" };
+  const server = createServer((request, response) => {
+    const name = basename(new URL(request.url, "http://127.0.0.1").pathname);
+    response.setHeader("content-type", types[name.split(".").pop()] ?? "application/octet-stream");
+    const file = createReadStream(join(folder, name));
+    file.on("error", () => response.writeHead(404).end());
+    file.pipe(response);
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  return server;
+}
+
+/**
+ * The milliseconds from the start of slime's viewer until it has drawn the first dump. Its own server would listen to other
+ * machines.
+ */
+async function timeline(page) {
+  const folder = join(temporary, "timeline");
+  mkdirSync(folder);
+  copyFileSync(join(VOLARY_RUN, "0.pt"), join(folder, "0.pt"));
+  const server = await serve(folder);
+  try {
+    const start = performance.now();
+    const script = join(SLIME_DIR, "tools/trace_timeline_viewer.py");
+    const child = spawn(VOLARY_TORCH, [script, join(folder, "0.pt"), "--no-serve"], { stdio: ["ignore", "ignore", "inherit"] });
+    const code = await new Promise((done) => child.once("exit", done));
+    if (code !== 0) throw new Error(`slime's viewer ended with ${code}`);
+    await page.goto(`http://127.0.0.1:${server.address().port}/0.trace_timeline_viewer.html`, { waitUntil: "commit" });
+    // The height is set when the timeline is laid out, in the frame in which it is drawn.
+    await page.waitForFunction(() => document.querySelector("#canvasWrap")?.style.height, null, { polling: "raf" });
+    return performance.now() - start;
+  } finally {
+    server.close();
+  }
+}
+
 const figures = {};
 try {
   await opened(async (page) => {
@@ -140,6 +180,11 @@ try {
     console.error(`  coloured: ${times.map((ms) => ms.toFixed(0)).join(" ")} ms`);
     figures.coloured_most = Math.max(...times);
   });
+  if (SLIME_DIR) {
+    await opened(async (page) => {
+      figures.timeline = await timeline(page);
+    });
+  }
   console.log(JSON.stringify(figures));
 } finally {
   children.forEach((child) => child.kill());

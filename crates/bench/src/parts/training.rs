@@ -1,4 +1,5 @@
-//! A training run of a gigabyte, written with torch, in `volary view`, beside `torch.load` and printing a sample.
+//! A training run of a gigabyte, written with torch, in `volary view`, next to `torch.load` and printing a sample, and to
+//! slime's timeline viewer if `SLIME_DIR` names a checkout of slime.
 
 use std::fs;
 use std::time::Instant;
@@ -22,8 +23,10 @@ const OPEN: f64 = 150.0;
 const SCROLL: f64 = 16.0;
 /// What colouring all tokens by another stream may take, in milliseconds: the longest task that is not felt as a pause.
 const COLOUR: f64 = 50.0;
-/// The part of the time to see a sample in Python.
+/// The part of the time to the first view in Python, and in slime's viewer.
 const FIRST_VIEW: f64 = 0.2;
+/// The variable with the root of a checkout of slime.
+const SLIME: &str = "SLIME_DIR";
 const COMMAND: &str = "target/release/volary";
 
 /// Writes the run, builds the command with the page inside, and measures.
@@ -66,7 +69,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
         aim: format!("at most {limit:.0} ms"),
         met: ours <= limit,
     };
-    Ok(vec![
+    let mut rows = vec![
         within(
             &format!("{:.2} GB of rollout dumps: first rows", bytes / 1e9),
             first,
@@ -123,5 +126,17 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
             aim: format!("at most {FIRST_VIEW:.2} of all steps"),
             met: first <= FIRST_VIEW * all,
         },
-    ])
+    ];
+    if std::env::var_os(SLIME).is_some() {
+        let theirs = of("timeline")?;
+        rows.push(Row {
+            what: "the same, next to slime's timeline viewer".to_owned(),
+            ours: format!("{first:.0} ms"),
+            against: format!("{theirs:.0} ms, which shows one step"),
+            ratio: format!("{:.2}", first / theirs),
+            aim: format!("at most {FIRST_VIEW:.2}"),
+            met: first <= FIRST_VIEW * theirs,
+        });
+    }
+    Ok(rows)
 }
