@@ -170,7 +170,7 @@ impl Convert {
             self.print_losses(&progress.lost);
             if self.out.is_some() {
                 let (episodes, files) = (progress.episodes, written.len());
-                eprintln!("Read {episodes} episodes, wrote {files} files.");
+                eprintln!("Episodes read: {episodes}. Files written: {files}.");
             }
         }
         Ok(match (check.has_secrets(), report.has_losses()) {
