@@ -27,7 +27,7 @@ pub fn serve(project: &Project, options: &Options) -> Result<()> {
     let start = Instant::now();
     // Bind the port before building, so that a busy port fails fast.
     let site = Site::bind(options.port, "/")?;
-    page::build(project)?;
+    page::build_quickly(project)?;
     let url = site.url()?;
     println!(
         "Volary is at {url} after {:.0} s (Ctrl+C stops it).",
@@ -38,7 +38,7 @@ pub fn serve(project: &Project, options: &Options) -> Result<()> {
     {
         eprintln!("The browser did not open: {error:#}");
     }
-    site.serve(&project.path("dist"))
+    site.serve(&project.path(page::QUICK_FOLDER))
 }
 
 /// The command that opens an address in the user's browser.

@@ -14,22 +14,57 @@ use crate::setup::WasmStd;
 /// The name of the hook that Trunk calls before each build.
 pub const HOOK: &str = "wasm";
 
+/// Tells the hook the profile; Trunk knows only two.
+pub const PROFILE_VARIABLE: &str = "VOLARY_PAGE_PROFILE";
+
 /// The kind of build.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
-    /// Compiles quickly, for development.
+    /// Compiles again soon after a change, for development (`serve --dev`).
     Debug,
+    /// Compiles soon from nothing, for a first look (`serve`).
+    Quick,
     /// Small and fast, for users.
     Release,
 }
 
+impl Profile {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Profile::Debug => "debug",
+            Profile::Quick => "quick",
+            Profile::Release => "release",
+        }
+    }
+
+    /// The profile in `Cargo.toml`.
+    const fn of_cargo(self) -> &'static str {
+        match self {
+            Profile::Debug => "dev",
+            Profile::Quick => "wasm-quick",
+            Profile::Release => "wasm-release",
+        }
+    }
+
+    /// The profile that the build's command chose. A plain `trunk build` has only Trunk's own.
+    fn of_hook() -> Result<Profile> {
+        let Ok(name) = std::env::var(PROFILE_VARIABLE) else {
+            let is_release = std::env::var("TRUNK_PROFILE").is_ok_and(|name| name == "release");
+            return Ok(if is_release {
+                Profile::Release
+            } else {
+                Profile::Debug
+            });
+        };
+        let all = [Profile::Debug, Profile::Quick, Profile::Release];
+        let found = all.into_iter().find(|profile| profile.name() == name);
+        found.with_context(|| format!("{PROFILE_VARIABLE} names no profile: `{name}`"))
+    }
+}
+
 /// Runs the hook.
 pub fn hook(project: &Project) -> Result<()> {
-    let release = std::env::var("TRUNK_PROFILE").is_ok_and(|profile| profile == "release");
-    let profile = match release {
-        true => Profile::Release,
-        false => Profile::Debug,
-    };
+    let profile = Profile::of_hook()?;
     page::ensure_tools(project, profile)?;
     let mut cargo = compile(project, profile)?;
     cargo.arg("--message-format=json-render-diagnostics");
@@ -39,9 +74,7 @@ pub fn hook(project: &Project) -> Result<()> {
     let mut parts = wasm_parts(project)?;
     parts.arg("page");
     parts.arg(linked);
-    if release {
-        parts.arg("--release");
-    }
+    parts.arg(profile.name());
     run(&mut parts)
 }
 
@@ -70,8 +103,8 @@ pub fn ahead(project: &Project, profile: Profile) -> Result<Command> {
 fn compile(project: &Project, profile: Profile) -> Result<Command> {
     let mut cargo = project.cargo("rustc");
     cargo.args(["--target", "wasm32-unknown-unknown", "--bin", "volary-page"]);
+    cargo.args(["--profile", profile.of_cargo()]);
     if profile == Profile::Release {
-        cargo.args(["--profile", "wasm-release"]);
         let flags: Vec<String> = renamed_paths(project)?
             .into_iter()
             .map(|(path, name)| format!("{:?}", format!("--remap-path-prefix={path}={name}")))

@@ -18,6 +18,7 @@ use data_encoding::{BASE64, HEXLOWER};
 use fs_err as fs;
 use hmac_sha256::Hash;
 
+use crate::profile::Profile;
 use crate::{chunks, python_kit, styles};
 
 /// `index.html` refers to its contents: `site/`, which is copied, `head.html`, which is inlined, and the styles.
@@ -38,8 +39,8 @@ pub(crate) const FEATURES: [&str; 7] = [
     "--enable-multivalue",
 ];
 
-/// Writes the files of a linked binary, optimized for a release.
-pub fn write(linked: &Path, release: bool) -> Result<()> {
+/// Writes the files of a linked binary.
+pub fn write(linked: &Path, profile: Profile) -> Result<()> {
     let folder = Path::new(FOLDER);
     let site = folder.join("site");
     if site.exists() {
@@ -48,10 +49,10 @@ pub fn write(linked: &Path, release: bool) -> Result<()> {
     let parts = site.join("parts");
     fs::create_dir_all(folder)?;
     timed("cut it into parts", || {
-        split(linked, &folder.join("split"), &parts, release)
+        split(linked, &folder.join("split"), &parts, profile)
     })?;
     timed("bundle the editor", || bundle_editor(&parts))?;
-    if release {
+    if profile.optimizes() {
         timed("optimise the parts", || shrink(&parts))?;
         timed("minify the scripts", || minify(&parts))?;
     }
@@ -66,12 +67,12 @@ pub fn write(linked: &Path, release: bool) -> Result<()> {
 }
 
 /// Splits the binary, and writes the glue and all loadable parts to `parts`.
-fn split(linked: &Path, pieces: &Path, parts: &Path, release: bool) -> Result<()> {
+fn split(linked: &Path, pieces: &Path, parts: &Path, profile: Profile) -> Result<()> {
     if pieces.exists() {
         fs::remove_dir_all(pieces)?;
     }
     let needs = crate::split(linked, pieces, NAME)?;
-    if release {
+    if profile.merges() {
         chunks::merge(pieces, &needs)?;
     }
     let main = pieces.join(NAME).with_extension("wasm");

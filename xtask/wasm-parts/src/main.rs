@@ -7,6 +7,7 @@
 mod chunks;
 mod files;
 mod offline;
+mod profile;
 mod python_kit;
 mod styles;
 
@@ -17,7 +18,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use wasm_bindgen_cli_support::Bindgen;
 
 const USAGE: &str = "Usage:
-  wasm-parts page <module> [--release]      write the files of the page to target/xtask/wasm
+  wasm-parts page <module> <profile>        write the files of the page to target/xtask/wasm;
+                                            the profile is debug, quick or release
   wasm-parts bind <module> <folder> <name>  write a module as browsers load it, with its glue
   wasm-parts offline <site>                 list the files of a site in its service worker";
 
@@ -25,10 +27,7 @@ fn main() -> Result<()> {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let (command, arguments) = arguments.split_first().context(USAGE)?;
     match (command.to_str(), arguments) {
-        (Some("page"), [module]) => files::write(module, false),
-        (Some("page"), [module, option]) if option.as_os_str() == "--release" => {
-            files::write(module, true)
-        }
+        (Some("page"), [module, profile]) => files::write(module, profile.as_path().try_into()?),
         (Some("offline"), [site]) => offline::write(site),
         (Some("bind"), [module, folder, name]) => bind(
             module,
