@@ -11,11 +11,14 @@ import { accessible, visit } from "./support/browser.mjs";
 import { VOLARY } from "./support/servers.mjs";
 import { Library, folder, lines, trajectory } from "./support/trajectories.mjs";
 
+/** The command of a release, with the page inside, if the test is about one. */
+const PACKAGED = process.env.VOLARY_PACKAGED;
 const DIST = process.env.VOLARY_DIST ?? fileURLToPath(new URL("../../dist", import.meta.url));
 
 /** Starts `volary view`; returns its address, with the token, and a function that stops it. */
 async function view(path, ...options) {
-  const child = spawn(VOLARY, ["view", path, "--json", "--page", DIST, ...options], { stdio: ["ignore", "pipe", "inherit"] });
+  const [command, ...page] = PACKAGED ? [PACKAGED] : [VOLARY, "--page", DIST];
+  const child = spawn(command, ["view", path, "--json", ...page, ...options], { stdio: ["ignore", "pipe", "inherit"] });
   const line = await new Promise((resolve, reject) => {
     child.stdout.once("data", resolve);
     child.on("exit", (code) => reject(new Error(`volary view ended with ${code}`)));

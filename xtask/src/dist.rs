@@ -18,11 +18,13 @@ use crate::setup::{self, MATURIN};
 
 /// The folder of the files.
 const OUT: &str = "target/packages";
+/// The virtual environment of [`install`].
+const INSTALLED: &str = "target/xtask/installed";
 const SUMS: &str = "SHA256SUMS";
 /// The profile of the program, in `Cargo.toml`. Its name is that of a folder in `target/`.
 const PROFILE: &str = "dist";
 /// The maximum size of the program with the page, in bytes.
-const LARGEST: u64 = 15_000_000;
+const LARGEST: u64 = 25_000_000;
 /// All members of the workspace have one version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -93,6 +95,28 @@ pub fn dist(project: &Project, options: &Options) -> Result<()> {
         bail!("the program has more than {:.0} MB", LARGEST as f64 / 1e6);
     }
     Ok(())
+}
+
+/// Builds a release for this machine and installs its wheel into a new virtual environment, as a user does. Returns the
+/// path of the installed command.
+pub fn install(project: &Project) -> Result<PathBuf> {
+    dist(project, &Options::default())?;
+    let out = project.path(OUT);
+    let wheel = fs::read_dir(&out)?
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|end| end == "whl"))
+        .with_context(|| format!("there is no wheel in {}", out.display()))?;
+    let folder = project.path(INSTALLED);
+    let mut pip = setup::pip_of(project, &folder)?;
+    // Without an index: the wheel must need nothing else.
+    pip.args(["install", "--quiet", "--no-index"]).arg(wheel);
+    run::quietly(&mut pip)?;
+    Ok(folder.join(if cfg!(windows) {
+        "Scripts/volary.exe"
+    } else {
+        "bin/volary"
+    }))
 }
 
 /// Compiles the program, and packs it as a wheel.

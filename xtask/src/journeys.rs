@@ -22,8 +22,9 @@ const RUNNER: &str = "tests/node_modules/@playwright/test/cli.js";
 /// A test that passes only on retry is flaky. This many of them fail the run.
 const TOO_MANY_FLAKY: u64 = 3;
 
-/// Builds the page and the server, and runs all journeys.
-pub fn journeys(project: &Project) -> Result<Count> {
+/// Builds the page and the server, and runs all journeys; those of `volary view` with a packaged command if there is one,
+/// which has the page inside.
+pub fn journeys(project: &Project, packaged: Option<&Path>) -> Result<Count> {
     setup::ensure(project, &[&CHROMIUM, &PLAYWRIGHT, &ORIGINAL])?;
     for browser in [&FIREFOX, &WEBKIT] {
         if browser.can_be_had(project) {
@@ -54,6 +55,9 @@ pub fn journeys(project: &Project) -> Result<Count> {
         if let Some((variable, path)) = tool.variable.zip(tool.path(project)) {
             node.env(variable, path);
         }
+    }
+    if let Some(command) = packaged {
+        node.env("VOLARY_PACKAGED", command);
     }
     if let Some(browser) = mini_browser() {
         node.env("VOLARY_WEBKIT", browser);

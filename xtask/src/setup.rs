@@ -13,7 +13,7 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-pub use install::Source;
+pub use install::{Source, pip_of};
 pub use wasm_std::WasmStd;
 
 use crate::project::Project;

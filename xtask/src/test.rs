@@ -1,8 +1,9 @@
 //! `cargo xtask test`: native tests, journeys in a real browser, and comparisons with the original.
 
 use std::process::Command;
+use std::thread::ScopedJoinHandle;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 
 use crate::project::Project;
 use crate::run::output;
@@ -10,7 +11,7 @@ use crate::setup::{
     self, HAPROXY, HARNESSES, ORIGINAL, PLAYWRIGHT, SDKS, TOKENIZER, TOKENIZER_FILE, Tool,
 };
 use crate::test_summary::Count;
-use crate::{journeys, page, run};
+use crate::{dist, journeys, run};
 
 /// The parts, those that fail soonest first.
 const PARTS: [&str; 4] = ["unit", "golden", "interop", "e2e"];
@@ -32,18 +33,23 @@ pub fn parts(project: &Project, only: &[String]) -> Result<Count> {
         |part: &&str| only.iter().any(|name| name == part) || only.is_empty() && *part != "golden";
     let mut total = Count::default();
     std::thread::scope(|scope| {
-        if only.is_empty() {
-            // Mostly on one core, so the other parts run concurrently. The journeys build again: they find the page
-            // up to date, or report the error.
-            scope.spawn(|| page::build(project));
-        }
+        // Mostly on one core, so the other parts run concurrently. A person who tests only the journeys does not wait for a
+        // release of the command.
+        let mut packaged = only
+            .is_empty()
+            .then(|| scope.spawn(|| dist::install(project)));
         for part in PARTS.into_iter().filter(wanted) {
             println!("\n== {part} ==");
             let count = match part {
                 "unit" => unit(project),
                 "golden" => golden(project),
                 "interop" => interop(project),
-                _ => journeys::journeys(project),
+                _ => match packaged.take().map(ScopedJoinHandle::join) {
+                    None => journeys::journeys(project, None),
+                    Some(Ok(Ok(command))) => journeys::journeys(project, Some(&command)),
+                    Some(Ok(Err(error))) => Err(error.context("the release cannot be installed")),
+                    Some(Err(_)) => Err(anyhow!("the thread that packs the release panicked")),
+                },
             };
             total += count.unwrap_or_else(|error| {
                 eprintln!("error: {error:#}");

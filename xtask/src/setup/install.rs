@@ -257,7 +257,7 @@ fn npm_ci(project: &Project, lock: &Path, folder: &Path) -> Result<()> {
 }
 
 /// The pip of a new virtual environment.
-fn pip_of(project: &Project, folder: &Path) -> Result<Command> {
+pub fn pip_of(project: &Project, folder: &Path) -> Result<Command> {
     let python = PYTHON.ensured_path(project)?;
     let mut venv = project.command(python);
     quietly(venv.args(["-m", "venv", "--clear"]).arg(folder))?;
