@@ -19,7 +19,11 @@ impl Name {
     pub fn new(text: &str) -> Name {
         let plain = text.chars().map(|character| match character {
             // Direction marks could make one name look like another.
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => ' ',
+            '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => ' ',
             character if character.is_control() => ' ',
             character => character,
         });
@@ -73,6 +77,7 @@ mod tests {
         for (text, name) in [
             ("  Ada   Lovelace\n", "Ada Lovelace"),
             ("Zoë\u{202e}adA", "Zoë adA"),
+            ("\u{61c}Zoë", "Zoë"),
             ("\u{0}", ""),
             ("李 雷", "李 雷"),
         ] {
