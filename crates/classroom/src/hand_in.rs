@@ -7,6 +7,10 @@
 //!
 //! Every reader of Volary episodes can open the file, because of its `episodes`. Each of them has the pupil as its
 //! policy, and pupil, task and assignment in its metadata, so that Review can group them.
+//!
+//! Invariant: no two tasks have the same episode, so what is read is not many times larger than its text.
+
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, from_json, read, to_json};
@@ -208,6 +212,10 @@ impl HandIn {
         }
         let episodes = value.get("episodes").and_then(Json::as_list);
         let episodes = episodes.unwrap_or_default();
+        let mut used = HashSet::new();
+        if let Some(twice) = indices(&head.tasks).find(|index| !used.insert(*index)) {
+            return Err(misfit(format!("two of its tasks have episode {twice}")));
+        }
         let tasks = head.tasks.into_iter().map(|task| {
             let episode = match task.episode {
                 None => None,
@@ -230,6 +238,11 @@ impl HandIn {
             tasks: tasks.collect::<Result<_, HandInError>>()?,
         })
     }
+}
+
+/// The indices of the episodes of tasks.
+fn indices(tasks: &[TaskHead]) -> impl Iterator<Item = usize> {
+    tasks.iter().filter_map(|task| task.episode)
 }
 
 /// The episode with the labels by which Review groups it.

@@ -123,6 +123,18 @@ fn a_malformed_hand_in_is_rejected() {
     ));
 }
 
+#[test]
+fn an_episode_belongs_to_one_task() {
+    let text = ada().to_text();
+    let twice = text.replace("\"episode\": null", "\"episode\": 0");
+    assert_ne!(twice, text);
+    let error = HandIn::read(&twice).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "The hand-in cannot be used: two of its tasks have episode 0."
+    );
+}
+
 proptest! {
     #[test]
     fn a_file_holds_the_same_hand_in(
