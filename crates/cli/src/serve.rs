@@ -14,7 +14,7 @@ use volary_core::json::Object;
 use volary_remote::DEFAULT_PORT;
 use volary_server::app::{app, page};
 use volary_server::class::store::Limits;
-use volary_server::class::{Class, ClassOptions, SHORTEST_KEY};
+use volary_server::class::{Class, ClassOptions, OpenedClass};
 use volary_server::dataset::{DatasetSpec, make_dataset, read_arguments, read_gsm8k};
 use volary_server::host::{self, AllowedHosts};
 use volary_server::options::ServerOptions;
@@ -41,8 +41,8 @@ Examples:
       another environment, which a page on another address may use
   volary serve --gsm8k test.jsonl --host 0.0.0.0 --api-key secret --serve-page dist
       a file of problems and the page itself, for everyone with the key
-  volary serve --class 10b.db --class-key KEY --serve-page dist
-      a class, in which pupils hand in and only the teacher with the key reads";
+  volary serve --class 10b.db --serve-page dist
+      a class, in which pupils hand in and only the teacher reads, with the key that the first start prints";
 
 /// Serves the environments of a task dataset over HTTP, as aviary's TaskDatasetServer does.
 ///
@@ -96,12 +96,17 @@ pub struct Serve {
     pub serve_page: Option<PathBuf>,
 
     /// Let pupils of a class hand in, and store their hand-ins in this SQLite file
-    #[arg(long, value_name = "FILE", requires = "class_key", help_heading = CLASS)]
+    #[arg(long, value_name = "FILE", help_heading = CLASS)]
     pub class: Option<PathBuf>,
 
-    /// The teacher's key, of at least 8 characters: with it, hand-ins are listed and read. Pupils get a code instead
+    /// The teacher's key from now on, of at least 16 characters: with it, hand-ins are listed and read. Without this
+    /// option it stays the same; a new class gets a random one, which is printed once
     #[arg(long, env = "VOLARY_CLASS_KEY", hide_env_values = true, value_name = "KEY", help_heading = CLASS)]
     pub class_key: Option<String>,
+
+    /// Give pupils a new code: the links to assignments that they have do not work any more
+    #[arg(long, requires = "class", help_heading = CLASS)]
+    pub new_class_code: bool,
 
     /// The maximum number of hand-ins
     #[arg(long, default_value_t = Limits::default().hand_ins, value_name = "NUMBER", help_heading = CLASS)]
@@ -210,7 +215,9 @@ impl Serve {
                 seed: self.seed,
             })?,
         };
-        let class = self.open_class()?.map(Arc::new);
+        let (class, new_key) = self.open_class()?.unzip();
+        let class = class.map(Arc::new);
+        let new_key = new_key.flatten();
         let page = self.serve_page.as_deref().map(page).transpose()?;
         let listener = TcpListener::bind(address)
             .await
@@ -222,12 +229,7 @@ impl Serve {
         let app = app(server.clone(), class.clone(), page);
         // On standard output, for users and for programs that wait for the line.
         let url = format!("http://{}", reachable(address));
-        match self.json {
-            true => output::json(&serde_json::json!({
-                "url": url, "dataset": self.served(), "port": address.port()
-            }))?,
-            false => println!("Serving {} on {url}", self.served()),
-        }
+        self.announce(&url, address.port(), new_key.as_deref())?;
         if address.ip().is_unspecified() {
             let port = address.port();
             tracing::info!(
@@ -241,30 +243,59 @@ impl Serve {
         Ok(())
     }
 
-    /// Opens the class, if there is one.
-    fn open_class(&self) -> anyhow::Result<Option<Class>> {
+    /// Prints the address, and the key that the class got.
+    fn announce(&self, url: &str, port: u16, new_key: Option<&str>) -> anyhow::Result<()> {
+        let served = self.served();
+        if self.json {
+            let mut said = serde_json::json!({ "url": url, "dataset": served, "port": port });
+            if let Some(key) = new_key {
+                said["class_key"] = key.into();
+            }
+            return output::json(&said);
+        }
+        output::line(&format!("Serving {served} on {url}"))?;
+        if let Some(key) = new_key {
+            output::line(&format!(
+                "The class key is {key}\nWrite it down: it is printed only this time. The page's board asks for it."
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// Opens the class, if there is one. Returns the key, too, if it got one.
+    fn open_class(&self) -> anyhow::Result<Option<(Class, Option<String>)>> {
         let Some(file) = &self.class else {
             return Ok(None);
         };
-        let key = self.class_key.clone().unwrap_or_default();
-        if key.len() < SHORTEST_KEY {
-            bail!("the class key is too short; it needs at least {SHORTEST_KEY} characters");
-        }
-        let class = Class::open(ClassOptions {
+        let opened = Class::open(ClassOptions {
             file: file.clone(),
-            key,
+            // An empty variable of the environment is none.
+            key: self.class_key.clone().filter(|key| !key.is_empty()),
+            renew_code: self.new_class_code,
             max_hand_in: self.max_hand_in,
             limits: Limits {
                 hand_ins: self.max_hand_ins,
                 file: self.max_class_file,
             },
         });
-        let class = class.with_context(|| format!("cannot open the class {}", file.display()))?;
+        let OpenedClass {
+            class,
+            new_key,
+            was_migrated,
+        } = opened.with_context(|| format!("cannot open the class {}", file.display()))?;
+        if was_migrated {
+            tracing::warn!(
+                class = class.name,
+                "an earlier version made this class: its hand-ins are kept, but the links that pupils have do not work \
+                 any more. Connect the board, then give pupils the new links. The old links help to guess the former \
+                 key; if you used it again, choose another one with --class-key"
+            );
+        }
         tracing::info!(
             class = class.name,
             "pupils can hand in; the page's board reads it with the class key"
         );
-        Ok(Some(class))
+        Ok(Some((class, new_key)))
     }
 
     fn init_log(&self) {

@@ -182,10 +182,10 @@ fn invalid_options_are_reported_before_the_server_listens() {
         (&["--step-timeout", "-1"], "seconds"),
         (&["--workers", "0"], "workers"),
         (&["--server-number", "256"], "server-number"),
-        (&["--class", "class.db"], "--class-key"),
+        (&["--new-class-code"], "--class"),
         (
-            &["--class", "class.db", "--class-key", "short"],
-            "at least 8",
+            &["--class", "class.db", "--class-key", "fifteen letters"],
+            "at least 16",
         ),
         (
             &["--class", "Cargo.toml", "--class-key", "the teacher's key"],
@@ -289,11 +289,64 @@ fn ask_class(
     Some((response.status().as_u16(), text))
 }
 
+/// A class file that is deleted afterwards.
+struct ClassFile(String);
+
+impl ClassFile {
+    fn new(name: &str) -> ClassFile {
+        let name = format!("volary-{name}-{}.db", std::process::id());
+        ClassFile(std::env::temp_dir().join(name).to_str().unwrap().to_owned())
+    }
+}
+
+impl Drop for ClassFile {
+    fn drop(&mut self) {
+        for end in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{end}", self.0));
+        }
+    }
+}
+
+#[test]
+fn a_new_class_prints_its_key_once_and_its_code_can_be_renewed() {
+    let file = ClassFile::new("new-key");
+    let start = |arguments: &[&str]| {
+        let class = ["--port", "0", "--json", "--class", &file.0];
+        let mut child = program(&[&class, arguments].concat()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let said: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let url = said["url"].as_str().unwrap().to_owned();
+        (Listening { child, url }, said["class_key"].clone())
+    };
+    let (server, key) = start(&[]);
+    let key = key.as_str().unwrap();
+    assert!(key.len() >= 16, "{key}");
+    let code = |server: &Listening| {
+        let (status, info) = ask_class(&server.url, "GET", "/class", key, String::new()).unwrap();
+        assert_eq!(status, 200, "{info}");
+        let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+        info["code"].as_str().unwrap().to_owned()
+    };
+    let first = code(&server);
+    drop(server);
+    let (server, again) = start(&[]);
+    assert_eq!(
+        (again, code(&server)),
+        (serde_json::Value::Null, first.clone())
+    );
+    drop(server);
+    let (server, _) = start(&["--new-class-code"]);
+    assert_ne!(code(&server), first);
+}
+
 #[test]
 fn a_killed_class_keeps_every_confirmed_hand_in() {
     const KEY: &str = "the teacher's key";
-    let file = std::env::temp_dir().join(format!("volary-killed-{}.db", std::process::id()));
-    let name = file.to_str().unwrap();
+    let file = ClassFile::new("killed");
+    let name = &*file.0;
     let start = || {
         let class = ["--port", "0", "--class", name, "--class-key", KEY];
         listening(&mut program(&class))
@@ -342,9 +395,5 @@ fn a_killed_class_keeps_every_confirmed_hand_in() {
             rows.contains(&format!("\"{pupil}\"")),
             "{pupil} was confirmed and is lost"
         );
-    }
-    drop(server);
-    for end in ["", "-wal", "-shm"] {
-        let _ = std::fs::remove_file(format!("{name}{end}"));
     }
 }

@@ -1,15 +1,16 @@
 //! A class: pupils hand in, and their teacher reads what they handed in. One SQLite file is one class.
 //!
-//! - [`store`]: the file. [`writer`]: the thread that owns it. [`handlers`]: one for each path.
+//! - [`store`]: the file. [`writer`]: the thread that owns it. [`handlers`]: one for each path. [`key`]: the teacher's
+//!   key.
 //!
-//! A class has two keys. The teacher's key, which the server is started with, lists, reads and exports. The code
-//! for pupils, which every link to an assignment contains, only hands in. The code is derived from the key, and the key
-//! cannot be derived from it.
+//! A class has two keys. The teacher's key lists, reads and exports. The code for pupils, which every link to an
+//! assignment contains, only hands in. The code is random: nothing about the key follows from it.
 //!
 //! Invariants: a confirmed hand-in survives the death of the process and of the machine. A hand-in that is refused, or
 //! for which there is no space, changes nothing. Neither names nor keys nor hand-ins are logged.
 
 pub mod handlers;
+pub mod key;
 pub mod store;
 pub mod writer;
 
@@ -26,19 +27,19 @@ use volary_remote::KEY_HEADER;
 use crate::error::ApiError;
 use crate::origin;
 use crate::server::Server;
+use key::{KeyError, TeacherKey};
 use store::{Limits, Store, StoreError};
 use writer::Writer;
-
-/// The minimum length of a teacher's key, in bytes.
-pub const SHORTEST_KEY: usize = 8;
 
 /// The file of a class, its key and its limits.
 #[derive(Clone, Debug)]
 pub struct ClassOptions {
     /// The SQLite file; it is created if it does not exist.
     pub file: PathBuf,
-    /// The teacher's key.
-    pub key: String,
+    /// The teacher's key from now on. By default it is the one of the last start; a class without one gets a random key.
+    pub key: Option<String>,
+    /// Whether pupils get a new code, which makes the links with the former one useless.
+    pub renew_code: bool,
     /// The maximum size of a hand-in, in bytes.
     pub max_hand_in: usize,
     pub limits: Limits,
@@ -48,13 +49,32 @@ pub struct ClassOptions {
 pub struct Class {
     /// The name of its file.
     pub name: String,
-    key: String,
+    key: TeacherKey,
     /// The code for pupils.
     pub code: String,
     /// The maximum size of a hand-in, in bytes.
     pub max_hand_in: usize,
     /// The thread with its file.
     pub writer: Writer,
+}
+
+/// A class, and what there is to say about it once.
+pub struct OpenedClass {
+    pub class: Class,
+    /// The random key that it got.
+    pub new_key: Option<String>,
+    /// Whether the file was made by a version whose code for pupils was derived from the key. It has a new code now.
+    pub was_migrated: bool,
+}
+
+/// Why a class cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClassError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
 }
 
 /// The key that an endpoint requires.
@@ -68,28 +88,61 @@ enum Admission {
 
 impl Class {
     /// Opens the file of a class.
-    pub fn open(options: ClassOptions) -> Result<Class, StoreError> {
+    pub fn open(options: ClassOptions) -> Result<OpenedClass, ClassError> {
+        // Before the file is created.
+        options.key.as_deref().map(key::check).transpose()?;
         let store = Store::open(&options.file, options.limits)?;
-        Ok(Class {
-            name: name(&options.file),
-            code: code(&options.key),
-            key: options.key,
-            max_hand_in: options.max_hand_in,
-            writer: Writer::start(store)?,
+        if options.renew_code {
+            store.renew_code()?;
+        }
+        let (key, new_key) = teacher_key(&store, options.key)?;
+        Ok(OpenedClass {
+            was_migrated: store.was_migrated,
+            new_key,
+            class: Class {
+                name: name(&options.file),
+                code: store.code()?,
+                key,
+                max_hand_in: options.max_hand_in,
+                writer: Writer::start(store)?,
+            },
         })
     }
 
-    fn admits(&self, headers: &HeaderMap, admission: Admission) -> bool {
+    async fn admits(&self, headers: &HeaderMap, admission: Admission) -> bool {
         let given = headers
             .get(KEY_HEADER)
             .map_or(&[][..], |given| given.as_bytes());
-        let is_teacher = given.ct_eq(self.key.as_bytes());
-        let is_pupil = given.ct_eq(self.code.as_bytes());
-        match admission {
-            Admission::Teacher => is_teacher.into(),
-            Admission::Pupil => (is_teacher | is_pupil).into(),
+        if given.is_empty() {
+            return false;
         }
+        if given.ct_eq(self.code.as_bytes()).into() {
+            return admission == Admission::Pupil;
+        }
+        self.key.matches(given).await
     }
+}
+
+/// The teacher's key, and the random key that the class got if it had none. The file has its hash.
+fn teacher_key(
+    store: &Store,
+    given: Option<String>,
+) -> Result<(TeacherKey, Option<String>), ClassError> {
+    let stored = store.key_hash()?;
+    let (key, new_key) = match (given, &stored) {
+        (Some(key), Some(hash)) if key::verify(hash, key.as_bytes()) => {
+            return Ok((TeacherKey::known(hash, &key)?, None));
+        }
+        (None, Some(hash)) => return Ok((TeacherKey::of_hash(hash)?, None)),
+        (Some(key), _) => (key, None),
+        (None, None) => {
+            let key = key::random_key()?;
+            (key.clone(), Some(key))
+        }
+    };
+    let hash = key::hash(&key)?;
+    store.set_key_hash(&hash)?;
+    Ok((TeacherKey::known(&hash, &key)?, new_key))
 }
 
 /// The state that all handlers share.
@@ -100,8 +153,8 @@ pub struct ClassState {
 }
 
 impl ClassState {
-    fn authorize(&self, headers: &HeaderMap, admission: Admission) -> Result<(), ApiError> {
-        if !self.class.admits(headers, admission) {
+    async fn authorize(&self, headers: &HeaderMap, admission: Admission) -> Result<(), ApiError> {
+        if !self.class.admits(headers, admission).await {
             return Err(match admission {
                 Admission::Teacher => ApiError::InvalidClassKey,
                 Admission::Pupil => ApiError::InvalidClassCode,
@@ -122,13 +175,6 @@ pub fn routes(server: Arc<Server>, class: Arc<Class>) -> Router<Arc<Server>> {
         .with_state(ClassState { server, class })
 }
 
-/// The code for pupils: 128 bits that the key determines.
-fn code(key: &str) -> String {
-    let digest = hmac_sha256::HMAC::mac(b"volary class: hand in", key.as_bytes());
-    let hex = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
-    hex.collect()
-}
-
 /// The name of a class, as the teacher's page shows it.
 fn name(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default();
@@ -140,10 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_code_follows_from_the_key_and_is_another_word() {
-        assert_eq!(code("a key of eight"), code("a key of eight"));
-        assert_ne!(code("a key of eight"), code("a key of nine"));
-        assert_eq!(code("k").len(), 32);
+    fn a_class_is_named_after_its_file() {
         assert_eq!(name(Path::new("/home/ada/10b.db")), "10b");
     }
 }

@@ -44,7 +44,7 @@ impl From<StoreError> for ApiError {
 
 /// `GET /class`, for the teacher: the name of the class, the code for pupils, and the assignments with hand-ins.
 pub async fn info(State(state): State<ClassState>, headers: HeaderMap) -> Reply {
-    state.authorize(&headers, Admission::Teacher)?;
+    state.authorize(&headers, Admission::Teacher).await?;
     let class = &state.class;
     let assignments = class.writer.read(|store| store.summaries()).await?;
     let info = ClassInfo {
@@ -58,7 +58,7 @@ pub async fn info(State(state): State<ClassState>, headers: HeaderMap) -> Reply 
 /// `POST /class/hand-ins`, for pupils: stores a hand-in. The reply comes after it is on the disk.
 pub async fn hand_in(State(state): State<ClassState>, request: Request) -> Reply {
     let (head, body) = request.into_parts();
-    state.authorize(&head.headers, Admission::Pupil)?;
+    state.authorize(&head.headers, Admission::Pupil).await?;
     let limit = state.class.max_hand_in;
     let timeout = state.server.shared.options.read_timeout;
     let collected = collect_up_to(&state.server, body, limit, ApiError::TooLarge(limit));
@@ -67,9 +67,9 @@ pub async fn hand_in(State(state): State<ClassState>, request: Request) -> Reply
     let (bytes, _memory) = collected.unwrap_or(Err(ApiError::BodyTimeout))?;
     let received = unix_seconds();
     let new = match bytes.len() <= PARSED_INLINE {
-        true => new_hand_in(&bytes, received),
+        true => new_hand_in(&bytes, received, limit),
         false => {
-            let read = tokio::task::spawn_blocking(move || new_hand_in(&bytes, received));
+            let read = tokio::task::spawn_blocking(move || new_hand_in(&bytes, received, limit));
             read.await
                 .unwrap_or_else(|_| Err(ApiError::Failed("Reading the hand-in failed.".into())))
         }
@@ -82,14 +82,19 @@ pub async fn hand_in(State(state): State<ClassState>, request: Request) -> Reply
     Ok(json(status, to_text(&receipt)))
 }
 
-fn new_hand_in(bytes: &[u8], received: f64) -> Result<NewHandIn, ApiError> {
+/// Reads a hand-in. What is stored counts against the limit: it may be larger than what was sent.
+fn new_hand_in(bytes: &[u8], received: f64, limit: usize) -> Result<NewHandIn, ApiError> {
     let value = body::read(bytes)?.unwrap_or_default();
     let read = Submission::from_json(&value);
     let Submission { secret, hand_in } =
         read.map_err(|error| ApiError::BadHandIn(error.to_string().into()))?;
+    let body = hand_in.to_text();
+    if body.len() > limit {
+        return Err(ApiError::TooLarge(limit));
+    }
     let row = hand_in.row(String::new(), received, 1);
     Ok(NewHandIn {
-        body: hand_in.to_text(),
+        body,
         assignment: row.assignment,
         title: row.title,
         pupil: row.pupil,
@@ -101,7 +106,7 @@ fn new_hand_in(bytes: &[u8], received: f64) -> Result<NewHandIn, ApiError> {
 
 /// `GET /class/hand-ins?assignment=…`, for the teacher: the rows of the board.
 pub async fn board(State(state): State<ClassState>, uri: Uri, headers: HeaderMap) -> Reply {
-    state.authorize(&headers, Admission::Teacher)?;
+    state.authorize(&headers, Admission::Teacher).await?;
     let rows = rows(&state.class, &uri).await?;
     Ok(json(StatusCode::OK, to_text(&rows)))
 }
@@ -112,7 +117,7 @@ pub async fn one(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Reply {
-    state.authorize(&headers, Admission::Teacher)?;
+    state.authorize(&headers, Admission::Teacher).await?;
     match state
         .class
         .writer
@@ -127,7 +132,7 @@ pub async fn one(
 /// `GET /class/export?assignment=…`, for the teacher: the episodes of all hand-ins as JSON Lines. Each hand-in is read
 /// when it is sent, so a large class needs no more memory than a small one.
 pub async fn export(State(state): State<ClassState>, uri: Uri, headers: HeaderMap) -> Reply {
-    state.authorize(&headers, Admission::Teacher)?;
+    state.authorize(&headers, Admission::Teacher).await?;
     let rows = rows(&state.class, &uri).await?.rows;
     let ids = rows.into_iter().map(|row| row.id);
     let class = Arc::clone(&state.class);

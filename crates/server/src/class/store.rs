@@ -1,10 +1,10 @@
-//! The hand-ins of a class in a SQLite file.
+//! A class in a SQLite file: its hand-ins, the code for pupils, and the hash of the teacher's key.
 //!
 //! A hand-in belongs to an assignment, the pupil's name and the secret of the pupil's browser; the next one of the same
 //! three replaces it. Without the secret, nobody can replace a hand-in of somebody else with the same name.
 //!
 //! Invariants: [`Store::put`] returns after the data has reached the disk (`synchronous = FULL`). If there is no space,
-//! everything stored before is unchanged.
+//! everything stored before is unchanged. The code is random, and is the same until it is renewed.
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -17,7 +17,10 @@ use volary_classroom::{BoardRow, Name, Standing};
 use volary_core::json::{from_json, read};
 
 /// The version of the tables, stored in the file.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
+
+/// The version without the table `class`: the code for pupils was derived from the teacher's key.
+const WITHOUT_CODE: i64 = 1;
 
 /// Marks the file as a class of Volary: "VLcl".
 const APPLICATION: i64 = 0x564c_636c;
@@ -25,7 +28,7 @@ const APPLICATION: i64 = 0x564c_636c;
 /// The time for which to wait for another program that has locked the file.
 const BUSY: Duration = Duration::from_secs(5);
 
-const TABLES: &str = "
+const HAND_INS: &str = "
 CREATE TABLE hand_in (
     id TEXT PRIMARY KEY,
     assignment TEXT NOT NULL,
@@ -37,6 +40,15 @@ CREATE TABLE hand_in (
     tasks TEXT NOT NULL,
     body TEXT NOT NULL,
     UNIQUE (assignment, pupil, secret)
+) STRICT;
+";
+
+/// The table with the only row of the class.
+const CLASS: &str = "
+CREATE TABLE class (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    code TEXT NOT NULL,
+    key_hash TEXT
 ) STRICT;
 ";
 
@@ -80,6 +92,8 @@ pub enum StoreError {
     Foreign,
     #[error("the class was made by a newer Volary (version {version})")]
     Newer { version: i64 },
+    #[error("cannot get random bytes: {0}")]
+    Random(#[from] getrandom::Error),
     /// The file cannot be created.
     #[error(transparent)]
     File(#[from] std::io::Error),
@@ -120,33 +134,68 @@ pub struct NewHandIn {
 pub struct Store {
     connection: Connection,
     limits: Limits,
+    /// Whether the file was made by a version whose code for pupils was derived from the key. It has a new code now.
+    pub was_migrated: bool,
 }
 
 impl Store {
     /// Opens a file; creates it if it does not exist.
     pub fn open(path: &Path, limits: Limits) -> Result<Store, StoreError> {
         create_private(path)?;
-        let connection = Connection::open(path)?;
+        let mut connection = Connection::open(path)?;
         connection.busy_timeout(BUSY)?;
-        let number =
-            |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-        match (number("application_id")?, number("user_version")?) {
+        let kind = (
+            number(&connection, "application_id")?,
+            number(&connection, "user_version")?,
+        );
+        match kind {
             (0, 0) if is_empty(&connection)? => {
-                connection.execute_batch(&format!(
-                    "PRAGMA journal_mode = WAL; BEGIN; {TABLES}
-                     PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
-                ))?;
+                connection.execute_batch("PRAGMA journal_mode = WAL;")?;
+                make_tables(&mut connection, &[HAND_INS, CLASS])?;
             }
             (APPLICATION, VERSION) => {}
+            (APPLICATION, WITHOUT_CODE) => make_tables(&mut connection, &[CLASS])?,
             (APPLICATION, version) => return Err(StoreError::Newer { version }),
             _ => return Err(StoreError::Foreign),
         }
-        let pages = limits.file / u64::try_from(number("page_size")?.max(1)).unwrap_or(4096);
+        let page_size = number(&connection, "page_size")?.max(1);
+        let pages = limits.file / u64::try_from(page_size).unwrap_or(4096);
         connection.execute_batch(&format!(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;
              PRAGMA max_page_count = {pages};"
         ))?;
-        Ok(Store { connection, limits })
+        Ok(Store {
+            connection,
+            limits,
+            was_migrated: kind == (APPLICATION, WITHOUT_CODE),
+        })
+    }
+
+    /// The code for pupils.
+    pub fn code(&self) -> Result<String, StoreError> {
+        Ok(self
+            .connection
+            .query_row("SELECT code FROM class", [], |row| row.get(0))?)
+    }
+
+    /// Replaces the code for pupils by another random one.
+    pub fn renew_code(&self) -> Result<(), StoreError> {
+        self.connection
+            .execute("UPDATE class SET code = ?1", [random_code()?])?;
+        Ok(())
+    }
+
+    /// The hash of the teacher's key; `None` before the first key.
+    pub fn key_hash(&self) -> Result<Option<String>, StoreError> {
+        Ok(self
+            .connection
+            .query_row("SELECT key_hash FROM class", [], |row| row.get(0))?)
+    }
+
+    pub fn set_key_hash(&self, hash: &str) -> Result<(), StoreError> {
+        self.connection
+            .execute("UPDATE class SET key_hash = ?1", [hash])?;
+        Ok(())
     }
 
     /// Stores hand-ins, in one transaction if possible, because waiting for the disk once is faster.
@@ -249,6 +298,30 @@ impl Store {
     pub fn close(self) -> Result<(), StoreError> {
         Ok(self.connection.close().map_err(|(_, error)| error)?)
     }
+}
+
+/// Makes tables, among them that of the class with a random code, in one transaction.
+fn make_tables(connection: &mut Connection, tables: &[&str]) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(&tables.concat())?;
+    transaction.execute(
+        "INSERT INTO class (only, code) VALUES (1, ?1)",
+        [random_code()?],
+    )?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    Ok(transaction.commit()?)
+}
+
+/// 128 random bits, in letters and digits.
+fn random_code() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn number(connection: &Connection, pragma: &str) -> Result<i64, rusqlite::Error> {
+    connection.pragma_query_value(None, pragma, |row| row.get(0))
 }
 
 fn is_empty(connection: &Connection) -> Result<bool, rusqlite::Error> {

@@ -9,8 +9,9 @@ use volary_classroom::wire::{ClassInfo, Receipt, Rows, Submission};
 use volary_classroom::{AssignedTask, Assignment, BoardRow, HandIn, Name, TaskStart, TaskState};
 use volary_core::json::from_json;
 use volary_core::{Message, Role};
-use volary_server::class::ClassOptions;
-use volary_server::class::store::{Limits, Store, StoreError};
+use volary_server::class::key::KeyError;
+use volary_server::class::store::{Limits, NewHandIn, Store, StoreError};
+use volary_server::class::{Class, ClassError, ClassOptions};
 use volary_server::options::ServerOptions;
 use volary_trajectory::{Ending, Episode, Outcome, StepRecord, native};
 
@@ -41,12 +42,24 @@ impl File {
     }
 
     fn open_within(&self, limits: Limits, max_hand_in: usize) -> Running {
-        let class = ClassOptions {
-            file: self.0.clone(),
-            key: KEY.into(),
+        self.serve(ClassOptions {
             max_hand_in,
             limits,
-        };
+            ..self.options(Some(KEY))
+        })
+    }
+
+    fn options(&self, key: Option<&str>) -> ClassOptions {
+        ClassOptions {
+            file: self.0.clone(),
+            key: key.map(str::to_owned),
+            renew_code: false,
+            max_hand_in: 1 << 20,
+            limits: Limits::default(),
+        }
+    }
+
+    fn serve(&self, class: ClassOptions) -> Running {
         let options = ServerOptions {
             cors_origins: vec!["https://you.github.io".into()],
             api_key: Some("the key of the environments".into()),
@@ -68,7 +81,11 @@ fn with_key(connection: &mut Connection, method: &str, path: &str, key: &str, bo
 }
 
 fn code(connection: &mut Connection) -> String {
-    let reply = with_key(connection, "GET", "/class", KEY, "");
+    code_with(connection, KEY)
+}
+
+fn code_with(connection: &mut Connection, key: &str) -> String {
+    let reply = with_key(connection, "GET", "/class", key, "");
     from_json::<ClassInfo>(&reply.json()).unwrap().code
 }
 
@@ -311,6 +328,163 @@ fn only_files_of_a_class_are_opened() {
         Store::open(&folder, limits),
         Err(StoreError::File(_))
     ));
+}
+
+#[test]
+fn the_code_is_random_stays_and_can_be_renewed() {
+    let (file, other) = (File::new("code"), File::new("other-code"));
+    let mut server = file.open();
+    let first = code(&mut server.connect());
+    assert_eq!(first.len(), 32);
+    // The same key, another class: the code tells nothing about the key.
+    assert_ne!(code(&mut other.open().connect()), first);
+    server.stop();
+    // Another key keeps the links.
+    let mut server = file.serve(file.options(Some("another teacher's key")));
+    let mut connection = server.connect();
+    assert_eq!(code_with(&mut connection, "another teacher's key"), first);
+    assert_eq!(
+        with_key(&mut connection, "GET", "/class", KEY, "").status,
+        403
+    );
+    server.stop();
+    let server = file.serve(ClassOptions {
+        renew_code: true,
+        ..file.options(Some(KEY))
+    });
+    let mut connection = server.connect();
+    let renewed = code(&mut connection);
+    assert_ne!(renewed, first);
+    let body = submission("Ada", "1", 10);
+    let reply = with_key(&mut connection, "POST", "/class/hand-ins", &first, &body);
+    assert!(
+        reply.status == 403 && reply.detail().contains("new link"),
+        "{reply:?}"
+    );
+    hand_in(&mut connection, &renewed, &body);
+}
+
+#[test]
+fn a_class_without_a_key_gets_a_random_one_that_lasts() {
+    let file = File::new("random-key");
+    let opened = Class::open(file.options(None)).unwrap();
+    let key = opened.new_key.unwrap();
+    drop(opened.class);
+    let bytes = fs::read(&file.0).unwrap();
+    let found = bytes
+        .windows(key.len())
+        .any(|window| window == key.as_bytes());
+    assert!(!found, "the file contains the key");
+    assert_eq!(Class::open(file.options(None)).unwrap().new_key, None);
+    let server = file.serve(file.options(None));
+    let mut connection = server.connect();
+    for wrong in ["", "wrong", "a wrong key of enough characters"] {
+        let reply = with_key(&mut connection, "GET", "/class", wrong, "");
+        assert_eq!(reply.status, 403, "{wrong}");
+    }
+    let code = code_with(&mut connection, &key);
+    hand_in(&mut connection, &code, &submission("Ada", "1", 10));
+}
+
+#[test]
+fn short_keys_are_rejected_before_a_file_is_made() {
+    let file = File::new("short-key");
+    let opened = Class::open(file.options(Some("fifteen letters")));
+    assert!(matches!(opened, Err(ClassError::Key(KeyError::TooShort))));
+    assert!(!file.0.exists());
+}
+
+#[test]
+fn the_first_version_of_the_file_is_migrated_and_keeps_its_hand_ins() {
+    let file = File::new("migration");
+    let mut server = file.open();
+    let mut connection = server.connect();
+    let old = code(&mut connection);
+    hand_in(&mut connection, &old, &submission("Ada", "1", 10));
+    let before = rows(&mut connection);
+    server.stop();
+    let former = rusqlite::Connection::open(&file.0).unwrap();
+    former
+        .execute_batch("DROP TABLE class; PRAGMA user_version = 1;")
+        .unwrap();
+    former.close().unwrap();
+    let opened = Class::open(file.options(Some(KEY))).unwrap();
+    assert!(opened.was_migrated);
+    drop(opened);
+    assert!(!Class::open(file.options(Some(KEY))).unwrap().was_migrated);
+    let server = file.open();
+    let mut connection = server.connect();
+    assert_eq!(rows(&mut connection), before);
+    let renewed = code(&mut connection);
+    assert_ne!(renewed, old);
+    let again = hand_in(&mut connection, &renewed, &submission("Ada", "1", 20));
+    assert!(again.replaced);
+}
+
+#[test]
+fn what_is_stored_counts_against_the_limit() {
+    const LIMIT: usize = 16 << 10;
+    let file = File::new("grow");
+    let server = file.open_within(Limits::default(), LIMIT);
+    let mut connection = server.connect();
+    let code = code(&mut connection);
+    // All tasks have the same episode.
+    let (head, rest) = submission_parts(1, 300);
+    let task = r#"{"title": "One", "episode": 0}"#;
+    let same = format!("{head}{}{rest}", [task; 30].join(", "));
+    assert!(same.len() < LIMIT);
+    let reply = with_key(&mut connection, "POST", "/class/hand-ins", &code, &same);
+    assert!(
+        reply.status == 422 && reply.detail().contains("two of its tasks have episode 0"),
+        "{reply:?}"
+    );
+    // Two bytes of text are six once they are escaped.
+    let written = submission("Ada", "1", 10).replace("xxxxxxxxxx", &"é".repeat(LIMIT / 3));
+    assert!(written.len() < LIMIT);
+    let reply = with_key(&mut connection, "POST", "/class/hand-ins", &code, &written);
+    assert!(
+        reply.status == 413 && reply.detail().contains(&LIMIT.to_string()),
+        "{reply:?}"
+    );
+    assert!(rows(&mut server.connect()).is_empty());
+}
+
+/// What is before and after the tasks in a submission.
+fn submission_parts(secret: u32, bytes: usize) -> (String, String) {
+    let text = submission("Ada", &secret.to_string(), bytes);
+    let (head, rest) = text.split_once("\"tasks\": [").unwrap();
+    let (_, rest) = rest.split_once(']').unwrap();
+    (format!("{head}\"tasks\": ["), format!("]{rest}"))
+}
+
+#[test]
+fn a_clock_that_is_set_back_changes_the_time_and_nothing_else() {
+    let file = File::new("clock");
+    let mut store = Store::open(&file.0, Limits::default()).unwrap();
+    let mut put = |pupil: &str, received: f64| {
+        let new = NewHandIn {
+            assignment: "a1".into(),
+            title: "Sums".into(),
+            pupil: pupil.into(),
+            secret: "s".into(),
+            received,
+            tasks: Vec::new(),
+            body: format!("{pupil} at {received}"),
+        };
+        store.put(&[new]).remove(0).unwrap()
+    };
+    let first = put("Ada", 2e9);
+    put("Bo", 0.0);
+    let again = put("Ada", 1e9);
+    assert!(again.replaced && again.id == first.id);
+    assert_eq!(again.received, 1e9);
+    assert_eq!(store.body(&first.id).unwrap().unwrap(), "Ada at 1000000000");
+    let shown = store.rows(Some("a1")).unwrap();
+    let shown: Vec<_> = shown
+        .iter()
+        .map(|row| (row.pupil.as_str(), row.received, row.times))
+        .collect();
+    assert_eq!(shown, [("Ada", 1e9, 2), ("Bo", 0.0, 1)]);
 }
 
 /// 30 pupils hand in at once, five times each. Prints the times and the memory (`--nocapture`).

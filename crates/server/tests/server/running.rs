@@ -90,7 +90,7 @@ impl Running {
             let listener = TcpListener::bind("127.0.0.1:0").await;
             (server.unwrap(), listener.unwrap())
         });
-        let class = class.map(|class| Arc::new(Class::open(class).unwrap()));
+        let class = class.map(|class| Arc::new(Class::open(class).unwrap().class));
         let page = folder.map(|folder| page(folder).unwrap());
         let address = listener.local_addr().unwrap();
         let shared = Arc::clone(&server.shared);
