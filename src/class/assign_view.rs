@@ -65,6 +65,9 @@ impl Draft {
             Effect::AskForCode { question, server } => browser::spawn(async move {
                 let info = service::info(&server.url, &server.key).await;
                 let code = info.map(|info| info.code);
+                if let Ok(code) = &code {
+                    self.given.update_code(&server.url, code);
+                }
                 self.handle(Event::Answered { question, code });
             }),
             Effect::StoreKey(server) => service::store_key(&server),
@@ -326,7 +329,7 @@ fn HandInFields(draft: Draft) -> impl IntoView {
     let set_url = Callback::new(move |url| draft.handle(Event::Address(url)));
     let set_key = Callback::new(move |key| draft.handle(Event::Key(key)));
     let key_help = Signal::derive(|| {
-        "The key that the server was started with. It is sent to this server only, and it is not in the link: pupils get a \
+        "The key that the server printed, or was started with. It is sent to this server only, and it is not in the link: pupils get a \
          code that only hands in."
     });
     view! {
@@ -342,7 +345,7 @@ fn HandInFields(draft: Draft) -> impl IntoView {
                 HandInChoice::Server,
                 "class-by-server",
                 "To a class on a server",
-                "Pupils press Hand in, and the board shows it live. Run volary serve --class FILE --class-key KEY.",
+                "Pupils press Hand in, and the board shows it live. Run volary serve --class FILE; it prints the key.",
             )}
         </fieldset>
         <Show when=move || has_class.get()>

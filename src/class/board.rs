@@ -12,6 +12,7 @@ use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
 
 use super::board_rows::ExportedRow;
+use super::given::Given;
 use super::service;
 use crate::browser::database::KeptText;
 use crate::browser::{self, timers};
@@ -76,6 +77,9 @@ impl Board {
         match effect {
             Effect::Greet { connection, server } => browser::spawn(async move {
                 let info = service::info(&server.url, &server.key).await;
+                if let Ok(info) = &info {
+                    Given::of_browser().update_code(&server.url, &info.code);
+                }
                 self.handle(Event::Greeted {
                     connection,
                     class: info.map(|info| info.name),

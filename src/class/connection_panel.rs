@@ -33,7 +33,7 @@ pub(super) fn ConnectionPanel(board: Board, url: String) -> impl IntoView {
     let key_help = Signal::derive(move || match has_key.get() {
         true => "Leave it empty to use the key that you entered before.",
         false => {
-            "The key that the server was started with. It is sent to this server only; Settings says where keys are stored."
+            "The key that the server printed, or was started with. It is sent to this server only; Settings says where keys are stored."
         }
     });
     let form = move || {

@@ -32,6 +32,16 @@ impl Given {
         GIVEN.with(|given| given.change(|all| add(all, assignment)));
     }
 
+    /// Puts the code that a class server has now into the links of its assignments.
+    pub fn update_code(self, url: &str, code: &str) {
+        if self
+            .all
+            .with_untracked(|all| has_other_code(all, url, code))
+        {
+            GIVEN.with(|given| given.change(|all| update_code(all, url, code)));
+        }
+    }
+
     pub fn remove(self, id: &str) {
         GIVEN.with(|given| given.change(|all| all.retain(|known| known.id != id)));
     }
@@ -41,6 +51,18 @@ fn add(all: &mut Vec<Assignment>, assignment: Assignment) {
     all.retain(|known| known.id != assignment.id);
     all.insert(0, assignment);
     all.truncate(MOST);
+}
+
+fn has_other_code(all: &[Assignment], url: &str, code: &str) -> bool {
+    let mut classes = all.iter().filter_map(|given| given.class.as_ref());
+    classes.any(|class| class.url == url && class.code != code)
+}
+
+fn update_code(all: &mut [Assignment], url: &str, code: &str) {
+    let classes = all.iter_mut().filter_map(|given| given.class.as_mut());
+    for class in classes.filter(|class| class.url == url) {
+        class.code = code.to_owned();
+    }
 }
 
 /// Reads the stored text: an assignment in each line. Damaged ones are skipped.
@@ -56,7 +78,7 @@ fn to_text(all: &[Assignment]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use volary_classroom::{AssignedTask, Name, TaskStart};
+    use volary_classroom::{AssignedTask, Class, Name, TaskStart};
 
     use super::*;
 
@@ -87,6 +109,30 @@ mod tests {
         add(&mut all, assignment("two", "Second"));
         add(&mut all, assignment("one", "First, again"));
         assert_eq!(titles(&all), ["First, again", "Second"]);
+    }
+
+    #[test]
+    fn a_renewed_code_reaches_the_links_of_its_class_only() {
+        let of_class = |id: &str, url: &str| Assignment {
+            class: Some(Class {
+                url: url.to_owned(),
+                code: "old".to_owned(),
+            }),
+            ..assignment(id, id)
+        };
+        let mut all = [
+            of_class("one", "http://a"),
+            of_class("two", "http://b"),
+            assignment("three", "By file"),
+        ];
+        assert!(has_other_code(&all, "http://a", "new"));
+        update_code(&mut all, "http://a", "new");
+        let codes = all
+            .iter()
+            .map(|given| given.class.as_ref().map(|class| class.code.as_str()));
+        assert_eq!(codes.collect::<Vec<_>>(), [Some("new"), Some("old"), None]);
+        assert!(!has_other_code(&all, "http://a", "new"));
+        assert!(!has_other_code(&all, "http://c", "new"));
     }
 
     #[test]

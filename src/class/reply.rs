@@ -68,13 +68,13 @@ impl ReplyError {
             } => Notice::new(
                 UNREADABLE,
                 detail,
-                "Enter the key that the server was started with.",
+                "Enter the key that the server printed, or was started with.",
             ),
             ReplyError::Refused { detail, .. } => Notice::new(UNREADABLE, detail, CHECK),
             ReplyError::Strange => Notice::new(
                 UNREADABLE,
                 "The server has no class.",
-                "Start it as volary serve --class FILE --class-key KEY.",
+                "Start it as volary serve --class FILE.",
             ),
         }
     }
@@ -217,7 +217,7 @@ mod tests {
             "a proxy before it",
             "Enter the key",
             CHECK,
-            "--class-key",
+            "--class FILE",
         ]) {
             assert!(advice.contains(expected), "{advice}");
         }
