@@ -7,7 +7,7 @@ import { test } from "@playwright/test";
 import { pathToFileURL } from "node:url";
 
 import { launched, visit } from "./support/browser.mjs";
-import { FORMATS, HOSTILE, hostileFile, hostileFrames } from "./support/hostile.mjs";
+import { FORMATS, HOSTILE, hostileFile, hostileFrames, inert, read } from "./support/hostile.mjs";
 
 /** The number of them in a text. */
 const EACH = 250;
@@ -24,40 +24,6 @@ async function imported(page, files) {
   await chooser.setFiles(
     files.map(([name, text]) => ({ name, mimeType: "application/json", buffer: Buffer.from(text) })),
   );
-}
-
-/** Nothing that was given became more than text. */
-async function inert(page) {
-  const found = await page.evaluate(() => ({
-    ran: globalThis.__ran,
-    elements: [
-      ...document.querySelectorAll(
-        "main :is(script, iframe, object, embed, base, meta, style, math, foreignObject, video, audio)",
-      ),
-      ...document.querySelectorAll("main :is(img, source)[src]:not([src^='data:image/'], [src^='blob:'])"),
-      ...document.querySelectorAll("main [src^='data:image/svg']"),
-    ].map((element) => element.outerHTML.slice(0, 200)),
-    handlers: [...document.querySelectorAll("main *")]
-      .flatMap((element) => [...element.attributes])
-      .filter(({ name }) => name.startsWith("on"))
-      .map(({ name, value }) => `${name}=${value}`),
-    links: [...document.querySelectorAll("main a[href]")]
-      .map((link) => link.protocol)
-      .filter((protocol) => !["http:", "https:", "mailto:", "blob:"].includes(protocol)),
-  }));
-  assert.deepEqual(found, { ran: undefined, elements: [], handlers: [], links: [] });
-}
-
-/** Looks at all that is shown of an episode. */
-async function read(page) {
-  await page.getByRole("log", { name: "Transcript" }).waitFor();
-  for (const tab of await page.getByRole("tab").all()) {
-    await tab.click();
-    await inert(page);
-  }
-  await page.evaluate(() => document.activeElement?.blur());
-  await page.keyboard.press("G");
-  await inert(page);
 }
 
 /** The rows of the table, its head included. */

@@ -1,6 +1,7 @@
-// Texts that try to execute, to be fetched, or to be mistaken for something else; and files of every format that
-// consist of such texts.
+// Texts that try to execute, to be fetched, or to be mistaken for something else; files of every format that consist of
+// such texts; and the check that they stayed texts.
 
+import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -203,4 +204,46 @@ export function hostileFrames(text) {
     ["run_7_0.json", JSON.stringify(frame(0, true))],
     ["run_7_1.json", JSON.stringify(frame(1, false))],
   ];
+}
+
+const NATIVE = new URL("../fixtures/recorded_natively.jsonl", import.meta.url).pathname;
+
+/** An episode of Volary's own format in which every text is this one. */
+export function hostileEpisode(text) {
+  const [line] = readFileSync(NATIVE, "utf8").split("\n");
+  return { ...replaced(JSON.parse(line), text, ""), ending: "done" };
+}
+
+/** Nothing that was given became more than text. */
+export async function inert(page) {
+  const found = await page.evaluate(() => ({
+    ran: globalThis.__ran,
+    elements: [
+      ...document.querySelectorAll(
+        "main :is(script, iframe, object, embed, base, meta, style, math, foreignObject, video, audio)",
+      ),
+      ...document.querySelectorAll("main :is(img, source)[src]:not([src^='data:image/'], [src^='blob:'])"),
+      ...document.querySelectorAll("main [src^='data:image/svg']"),
+    ].map((element) => element.outerHTML.slice(0, 200)),
+    handlers: [...document.querySelectorAll("main *")]
+      .flatMap((element) => [...element.attributes])
+      .filter(({ name }) => name.startsWith("on"))
+      .map(({ name, value }) => `${name}=${value}`),
+    links: [...document.querySelectorAll("main a[href]")]
+      .map((link) => link.protocol)
+      .filter((protocol) => !["http:", "https:", "mailto:", "blob:"].includes(protocol)),
+  }));
+  assert.deepEqual(found, { ran: undefined, elements: [], handlers: [], links: [] });
+}
+
+/** Looks at all that is shown of an episode. */
+export async function read(page) {
+  await page.getByRole("log", { name: "Transcript" }).waitFor();
+  for (const tab of await page.getByRole("tab").all()) {
+    await tab.click();
+    await inert(page);
+  }
+  await page.evaluate(() => document.activeElement?.blur());
+  await page.keyboard.press("G");
+  await inert(page);
 }
