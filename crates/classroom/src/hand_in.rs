@@ -8,7 +8,8 @@
 //! Every reader of Volary episodes can open the file, because of its `episodes`. Each of them has the pupil as its
 //! policy, and pupil, task and assignment in its metadata, so that Review can group them.
 //!
-//! Invariant: no two tasks have the same episode, so what is read is not many times larger than its text.
+//! Invariants: no two tasks have the same episode, so what is read is not many times larger than its text. The labels of
+//! an episode are those of its hand-in, whatever the file says.
 
 use std::collections::HashSet;
 
@@ -95,7 +96,7 @@ impl HandIn {
         let tasks = tasks.map(|(place, (task, episode))| HandedTask {
             title: task.title.clone(),
             episode: episode
-                .map(|episode| labelled(episode, assignment, &pupil, place, &task.title)),
+                .map(|episode| labelled(episode, &assignment.title, &pupil, place, &task.title)),
         });
         Ok(HandIn {
             assignment: assignment.id.clone(),
@@ -216,13 +217,20 @@ impl HandIn {
         if let Some(twice) = indices(&head.tasks).find(|index| !used.insert(*index)) {
             return Err(misfit(format!("two of its tasks have episode {twice}")));
         }
-        let tasks = head.tasks.into_iter().map(|task| {
+        let tasks = head.tasks.into_iter().enumerate().map(|(place, task)| {
             let episode = match task.episode {
                 None => None,
                 Some(index) => {
                     let value = episodes.get(index).ok_or(HandInError::Damaged)?;
                     let read = episode_from_json(value);
-                    Some(read.map_err(|error| misfit(error.to_string()))?)
+                    let episode = read.map_err(|error| misfit(error.to_string()))?;
+                    Some(labelled(
+                        episode,
+                        &head.title,
+                        &head.pupil,
+                        place,
+                        &task.title,
+                    ))
                 }
             };
             Ok(HandedTask {
@@ -230,12 +238,13 @@ impl HandIn {
                 episode,
             })
         });
+        let tasks = tasks.collect::<Result<_, HandInError>>()?;
         Ok(HandIn {
             assignment: head.assignment,
             title: head.title,
             pupil: head.pupil,
             handed_in: head.handed_in,
-            tasks: tasks.collect::<Result<_, HandInError>>()?,
+            tasks,
         })
     }
 }
@@ -248,14 +257,14 @@ fn indices(tasks: &[TaskHead]) -> impl Iterator<Item = usize> {
 /// The episode with the labels by which Review groups it.
 fn labelled(
     mut episode: Episode,
-    assignment: &Assignment,
+    assignment: &Name,
     pupil: &Name,
     place: usize,
     title: &Name,
 ) -> Episode {
     name_pupil(&mut episode, pupil, title);
     for (key, value) in [
-        ("assignment", assignment.title.to_string()),
+        ("assignment", assignment.to_string()),
         ("task", format!("{} {title}", place + 1)),
     ] {
         episode.metadata.insert(key, Json::from(value));

@@ -124,6 +124,22 @@ fn a_malformed_hand_in_is_rejected() {
 }
 
 #[test]
+fn an_episode_has_the_labels_of_its_hand_in() {
+    let text = ada().to_text();
+    let forged = text
+        .replace("\"policy\": \"Ada\"", "\"policy\": \"Bo\"")
+        .replace("Ada · Task 1", "Bo · Task 7")
+        .replace("Ada \\u00b7 Task 1", "Bo \\u00b7 Task 7")
+        .replace("{\"pupil\": \"Ada\"", "{\"pupil\": \"Bo\"")
+        .replace("1 Task 1", "7 Task 7");
+    assert!(
+        forged.contains("Bo") && forged.contains("7 Task 7"),
+        "{forged}"
+    );
+    assert_eq!(HandIn::read(&forged), Ok(ada()));
+}
+
+#[test]
 fn an_episode_belongs_to_one_task() {
     let text = ada().to_text();
     let twice = text.replace("\"episode\": null", "\"episode\": 0");
