@@ -42,6 +42,8 @@ pub enum ApiError {
     InvalidClassCode,
     /// The body is no hand-in.
     BadHandIn(Text),
+    /// What would be stored of a hand-in is larger than the limit, in bytes.
+    HandInTooLarge(usize),
     /// There is no space for a hand-in.
     StorageFull(Text),
 }
@@ -63,7 +65,7 @@ impl ApiError {
             ApiError::ForeignHost(_) => StatusCode::MISDIRECTED_REQUEST,
             ApiError::NoEnvironment(_) | ApiError::NotFound => StatusCode::NOT_FOUND,
             ApiError::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            ApiError::TooLarge(_) | ApiError::HandInTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
             ApiError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
             ApiError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -92,6 +94,9 @@ impl ApiError {
             ApiError::MethodNotAllowed => detail("Method Not Allowed"),
             ApiError::TooLarge(limit) => detail(&format!(
                 "The body is larger than the limit of {limit} bytes."
+            )),
+            ApiError::HandInTooLarge(limit) => detail(&format!(
+                "The hand-in takes more space than the limit of {limit} bytes when it is stored."
             )),
             ApiError::BodyTimeout => detail("The body did not arrive in time."),
             ApiError::BodyAborted => detail("The connection ended within the body."),

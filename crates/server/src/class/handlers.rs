@@ -90,7 +90,7 @@ fn new_hand_in(bytes: &[u8], received: f64, limit: usize) -> Result<NewHandIn, A
         read.map_err(|error| ApiError::BadHandIn(error.to_string().into()))?;
     let body = hand_in.to_text();
     if body.len() > limit {
-        return Err(ApiError::TooLarge(limit));
+        return Err(ApiError::HandInTooLarge(limit));
     }
     let row = hand_in.row(String::new(), received, 1);
     Ok(NewHandIn {
