@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "@playwright/test";
 
-import { FAILED, accessible, visit } from "./support/browser.mjs";
+import { FAILED, HOME, accessible, visit } from "./support/browser.mjs";
 import { ORIGIN, ours } from "./support/servers.mjs";
 
 const KEY = "the teacher's key";
@@ -152,6 +152,54 @@ test("an assignment is played, handed in and shown on the board, and no hand-in 
       await side.getByRole("heading", { name: /^A: (Ada|student)$/ }).waitFor();
       await button("Back to the comparison").click();
       await teacher.getByText("in the playground", { exact: true }).waitFor();
+    });
+  } finally {
+    await server.stop();
+  }
+});
+
+test("a link with a renewed code continues the work that an old link began", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "volary-")), "10c.db");
+  const args = ["--class", file, "--class-key", KEY, "--cors-origin", ORIGIN];
+  let server = await ours(args);
+  const options = { origins: [server.url], allowedErrors: [FAILED] };
+  try {
+    await visit({ hash: "#/class", ...options }, async (teacher) => {
+      const button = (name) => teacher.getByRole("button", { name, exact: true });
+      const link = async () => {
+        const address = await teacher.getByLabel("Link for your pupils").inputValue();
+        return address.slice(address.indexOf("#"));
+      };
+      await teacher.getByLabel("Title", { exact: true }).fill("Word problems");
+      const list = teacher.getByLabel("Add a built-in task");
+      await list.locator("option").nth(1).waitFor({ state: "attached" });
+      await list.selectOption({ index: 1 });
+      await button("Add").click();
+      await teacher.getByRole("radio", { name: "To a class on a server" }).check();
+      await teacher.getByLabel("Address of the class server").fill(server.url);
+      await teacher.getByLabel("Class key").fill(KEY);
+      await button("Make the link").click();
+      const old = await link();
+      await visit({ hash: old, ...options }, async (pupil) => {
+        await answer(pupil, 1, "204");
+        await server.stop();
+        server = await ours([...args, "--new-class-code"], server.port);
+        await handIn(pupil, "Ada");
+        await pupil.getByRole("alert").getByText("Ask your teacher for a new link.").waitFor();
+
+        await teacher.getByRole("link", { name: "Open the board" }).click();
+        await button("Connect").click();
+        await teacher.getByText("Live", { exact: true }).waitFor();
+        await teacher.getByRole("link", { name: "Assignments" }).click();
+        await button("Show link").click();
+        const renewed = await link();
+        assert.notEqual(renewed, old);
+
+        await pupil.goto(HOME + renewed);
+        await pupil.getByText("1 of 1 task solved").waitFor();
+        await pupil.getByRole("button", { name: "Hand in again" }).click();
+        await pupil.getByText("Handed in on").waitFor();
+      });
     });
   } finally {
     await server.stop();

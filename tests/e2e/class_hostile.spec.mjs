@@ -120,7 +120,9 @@ test("hostile names and hand-ins stay texts on the board", async () => {
         assert.equal(lines.length, (sent - 1) * 2);
         for (const line of lines) {
           assert.equal(line.length, head.length, line.join("|"));
-          for (const cell of line) assert.doesNotMatch(cell, /(^|[;\t\r\n])["]*[=+\-@＝＋－＠\t\r]/);
+          // A reward is a number, and may be negative.
+          const texts = line.filter((_, place) => head[place] !== "reward");
+          for (const text of texts) assert.doesNotMatch(text, /(^|[;\t\r\n])"*[=+\-@＝＋－＠\t\r]/);
         }
         const exported = (await saved("Export JSONL")).trim().split("\n").map((line) => JSON.parse(line));
         assert.deepEqual(exported.map((episode) => episode.metadata.pupil), Array(2).fill("Eve <b>bold</b>"));
@@ -133,7 +135,8 @@ test("hostile names and hand-ins stay texts on the board", async () => {
         assert.equal(await page.evaluate(overflow), 0);
         await page.goBack();
         await page.getByRole("button", { name: "Eve <b>bold</b>, task 2: play against a model" }).click();
-        await page.getByText(/^Eve <b>bold<\/b> · /).first().waitFor();
+        // Its environment does not exist, so nobody plays.
+        await page.waitForURL(/#\/run\//);
         await inert(page);
       });
     }

@@ -211,7 +211,9 @@ const NATIVE = new URL("../fixtures/recorded_natively.jsonl", import.meta.url).p
 /** An episode of Volary's own format in which every text is this one. */
 export function hostileEpisode(text) {
   const [line] = readFileSync(NATIVE, "utf8").split("\n");
-  return { ...replaced(JSON.parse(line), text, ""), ending: "done" };
+  const state = { [text.slice(0, 200)]: text, list: [text, { deep: text }] };
+  const frames = [{ deepcopy: true, state: { set: state }, info: { set: text } }, {}];
+  return { ...replaced(JSON.parse(line), text, ""), frames, ending: "done" };
 }
 
 /** Nothing that was given became more than text. */
