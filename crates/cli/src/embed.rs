@@ -67,7 +67,7 @@ impl Embed {
         }))?;
         let app = Router::new().nest_service(&folder, page.layer(from_fn(check)));
         tokio::select! {
-            ended = volary_site::serve_connections(listener, app) => ended?,
+            () = volary_site::serve_connections(listener, app) => {}
             signal = stop_signal() => signal?,
             _ = input_ended() => {}
         }

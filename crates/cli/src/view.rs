@@ -163,7 +163,7 @@ impl View {
         self.announce(&shown, &place, &url, listening.port())?;
         let app = app(shown, page, entrance);
         tokio::select! {
-            ended = volary_site::serve_connections(listener, app) => ended?,
+            () = volary_site::serve_connections(listener, app) => {}
             // Event streams would never end by themselves.
             signal = stop_signal() => signal?,
         }

@@ -145,7 +145,14 @@ pub(crate) async fn collect_up_to(
     let mut memory = BodyMemory::new(Arc::clone(&server.shared.body_memory));
     let mut all = Vec::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| ApiError::BodyAborted)?.into_data() else {
+        let frame = frame.map_err(|error| {
+            if volary_site::is_too_slow(&error) {
+                ApiError::BodyTimeout
+            } else {
+                ApiError::BodyAborted
+            }
+        });
+        let Ok(data) = frame?.into_data() else {
             continue;
         };
         if all.len() + data.len() > limit {

@@ -3,7 +3,11 @@
 //! Every response has the page's Content-Security-Policy, and headers against sniffing and framing. Other sites may
 //! frame only the embedded view (`?embed=1`), which shows one episode and reads nothing that is stored. Only files
 //! inside the folder are served: no hidden files, and no targets of symbolic links outside of it.
+//!
+//! `connections` and `pace` limit what clients occupy, for every server of Volary.
 
+mod connections;
+mod pace;
 #[cfg(feature = "packed")]
 pub mod packed;
 mod site;
@@ -26,7 +30,9 @@ use tower_http::services::ServeDir;
 use tower_http::services::fs::{Backend, TokioBackend};
 use tower_http::set_header::SetResponseHeaderLayer;
 
-pub use site::{Site, serve_connections};
+pub use connections::{ConnectionLimits, serve_connections, serve_until};
+pub use pace::{Pace, is_too_slow};
+pub use site::Site;
 
 /// Added to the page's own policy, since it has no effect in a `<meta>` element.
 const FRAMES: &str = "frame-ancestors 'self'";

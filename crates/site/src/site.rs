@@ -1,6 +1,5 @@
 //! Serves the page on a port of this machine, under any path prefix.
 
-use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::thread;
@@ -9,17 +8,11 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::any;
-use axum::serve::ListenerExt;
+
+use crate::serve_connections;
 
 /// The maximum number of files read concurrently.
 const BLOCKING_THREADS: usize = 4;
-
-/// Serves on a port, without delays on its connections.
-pub async fn serve_connections(listener: tokio::net::TcpListener, app: Router) -> io::Result<()> {
-    // Otherwise the end of a response waits until the browser has acknowledged what precedes it, which takes 40 ms.
-    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    axum::serve(listener, app).await
-}
 
 /// A port on which the page will be served.
 pub struct Site {
@@ -55,9 +48,9 @@ impl Site {
             .build()?;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            serve_connections(listener, app).await
-        })?;
-        Ok(())
+            serve_connections(listener, app).await;
+            Ok(())
+        })
     }
 
     /// Serves a folder on its own thread until the program ends. Returns the address.

@@ -68,7 +68,11 @@ impl Running {
 
     /// Serves dummy environments, and the page in a folder.
     pub fn with_page(folder: &Path) -> Self {
-        let options = ServerOptions::default();
+        Running::with_page_and(folder, ServerOptions::default())
+    }
+
+    /// The same, with options.
+    pub fn with_page_and(folder: &Path, options: ServerOptions) -> Self {
         Running::new(named("dummy"), options, None, Some(folder), Arc::default())
     }
 

@@ -89,6 +89,31 @@ fn an_unread_reply_closes_the_connection() {
 }
 
 #[test]
+fn unread_files_of_the_page_close_their_connections() {
+    let folder = std::env::temp_dir().join(format!("volary-slow-page-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("index.html"), "<p>home").unwrap();
+    std::fs::write(folder.join("large.js"), vec![b'x'; 16 << 20]).unwrap();
+    let options = ServerOptions {
+        read_timeout: Duration::from_millis(700),
+        ..ServerOptions::default()
+    };
+    let server = Running::with_page_and(&folder, options);
+    let clients = (0..60).map(|_| {
+        let mut client = server.connect();
+        client.send("GET", "/large.js", &[], b"");
+        client
+    });
+    let clients: Vec<Connection> = clients.collect();
+    let mut other = server.connect();
+    assert_eq!(other.get("/healthz").status, 200);
+    drop(other);
+    server.wait_for_connections(0);
+    drop(clients);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn a_thousand_slow_connections_do_not_block_others() {
     let read_timeout = Duration::from_secs(30);
     let server = Running::serving(
