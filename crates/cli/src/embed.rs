@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
@@ -104,8 +104,20 @@ async fn check(request: Request, next: Next) -> Response {
             StatusCode::NO_CONTENT.into_response()
         }
         false if is_foreign => StatusCode::FORBIDDEN.into_response(),
-        _ => kept_from_others(next.run(request).await),
+        _ => {
+            let response = next.run(request).await;
+            // A path can be spelled in several ways, such as `//index.html`. No other document is needed.
+            if !is_embedded && is_html(&response) {
+                return StatusCode::NOT_FOUND.into_response();
+            }
+            kept_from_others(response)
+        }
     }
+}
+
+fn is_html(response: &Response) -> bool {
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
 }
 
 /// Whether a browser loads a document into a frame.
