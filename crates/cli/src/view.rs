@@ -1,7 +1,7 @@
 //! `volary view`: shows folders, files and addresses of trajectories in the browser, without copying anything.
 //!
-//! - `roots`, `beneath`: the shown files, and safe access to them. `listing`: the list of files. `files`: their
-//!   contents. `live`: the change feed.
+//! - `roots`, `beneath`: the shown files, and safe access to them. `disk`: the threads that read them.
+//! - `listing`: the list of files. `files`, `heads`: their contents. `live`, `polling`: the change feed.
 //! - `search`: the search in them. `notes`: the notes next to them, if the user chose that.
 //! - `access`: authentication. `app`: the routes. `browser`: opens the address.
 
@@ -9,11 +9,13 @@ mod access;
 mod app;
 mod beneath;
 mod browser;
+mod disk;
 mod files;
 mod heads;
 mod listing;
 mod live;
 mod notes;
+mod polling;
 mod roots;
 mod search;
 
@@ -32,6 +34,7 @@ use volary_server::host::{self, AllowedHosts};
 use self::access::Access;
 pub use self::access::{is_foreign, random};
 use self::app::{READS, ServedLibrary, app};
+use self::disk::Disk;
 use self::live::Live;
 use self::notes::NotesFile;
 pub use self::notes::{FILE as NOTES_FILE, FOLDER as NOTES_FOLDER};
@@ -144,7 +147,7 @@ impl View {
             access: Access::new(key, self.hosts())?,
             urls: urls.into_iter().cloned().collect(),
             title: title.clone(),
-            reads: Arc::new(Semaphore::new(READS)),
+            disk: Disk::new(READS),
             searches: Arc::new(Semaphore::new(SEARCHES)),
             notes,
             roots,

@@ -1,6 +1,8 @@
 //! The routes of `volary view`.
 
+use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -16,9 +18,10 @@ use tokio::sync::{Semaphore, mpsc};
 use tower::ServiceExt;
 
 use super::access::{self, Access};
+use super::disk::Disk;
 use super::files;
 use super::heads;
-use super::listing::{self, Unread};
+use super::listing::Listing;
 use super::live::{self, Live};
 use super::notes::{self, NotesFile};
 use super::roots::Roots;
@@ -34,10 +37,16 @@ pub const ENTRANCE: &str = "<link rel=\"volary-library\" href=\"./api/library.js
 const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
-/// The maximum number of concurrent reads of files and lists. Includes threads that hang on a disk.
+/// The maximum number of threads that read or write files. Includes those that hang on a disk.
 pub const READS: usize = 48;
 /// The chunk size of the list. The first chunks are smaller, so that rows appear soon.
 const CHUNK: usize = 32 << 10;
+/// The media type of JSON Lines.
+const LINES: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/x-ndjson")];
+/// How long a thread looks for the files of a chunk, in folders with many others, before others have their turn.
+const TURN: Duration = Duration::from_secs(1);
+/// The maximum size of the request that exchanges the token, in bytes. Anyone can send it.
+const LARGEST_TOKEN: usize = 16 << 10;
 
 /// The shown library, and the access to it.
 pub struct ServedLibrary {
@@ -49,8 +58,8 @@ pub struct ServedLibrary {
     pub access: Access,
     /// The change feed.
     pub live: Live,
-    /// Permits for threads that may block.
-    pub reads: Arc<Semaphore>,
+    /// The threads that read and write files.
+    pub disk: Disk,
     /// Permits for searches.
     pub searches: Arc<Semaphore>,
     /// Where notes are kept, if the user chose that.
@@ -108,7 +117,10 @@ pub fn app(view: View, page: Router, entrance: Router) -> Router {
         )
         .layer(from_fn_with_state(Arc::clone(&view), access::check_session));
     let api = api
-        .route("/session", post(enter))
+        .route(
+            "/session",
+            post(enter).layer(DefaultBodyLimit::max(LARGEST_TOKEN)),
+        )
         .route("/openapi.json", get(openapi))
         .method_not_allowed_fallback(|| async { Failure::NotAllowed })
         .fallback(|| async { Failure::NotFound });
@@ -213,43 +225,52 @@ async fn library(State(view): State<View>) -> Response {
     axum::Json(manifest).into_response()
 }
 
-/// `GET /api/files`: one line per file, streamed while the folders are read.
-async fn list(State(view): State<View>) -> Result<Response, Failure> {
-    let permit = view.reads.clone().try_acquire_owned();
-    let permit = permit.map_err(|_| Failure::Busy)?;
-    // Backpressure: the walk waits while the reader is slow, and ends with it.
-    let (send, receive) = mpsc::channel::<Bytes>(4);
-    tokio::task::spawn_blocking(move || {
-        let mut text = Vec::new();
-        let mut first = 1;
-        // An error means that the reader has disconnected.
-        let _ = listing::list(&view.roots, &mut |line| {
-            if serde_json::to_writer(&mut text, &line).is_ok() {
-                text.push(b'\n');
+/// `GET /api/files`: one line per file, streamed while the folders are read. Nothing is read while the client is slow.
+async fn list(State(view): State<View>) -> Response {
+    let listing = Some(Listing::of(&view.roots));
+    let chunks = stream::try_unfold(
+        (view, listing, 1),
+        |(view, mut listing, first)| async move {
+            while let Some(rest) = listing {
+                let (text, rest) = view.disk.run(move || Ok(chunk(rest, first))).await?;
+                if !text.is_empty() {
+                    let next = (first * 4).min(CHUNK);
+                    return Ok(Some((text, (view, rest, next))));
+                }
+                listing = rest;
             }
-            if text.len() < first {
-                return Ok(());
+            io::Result::Ok(None)
+        },
+    );
+    (LINES, Body::from_stream(chunks)).into_response()
+}
+
+/// The next lines of a list, and what remains.
+fn chunk(mut listing: Listing, size: usize) -> (Bytes, Option<Listing>) {
+    let start = Instant::now();
+    let mut text = Vec::new();
+    while text.len() < size && start.elapsed() < TURN {
+        let Some(line) = listing.next() else {
+            return (text.into(), None);
+        };
+        let before = text.len();
+        if let Some(line) = line {
+            match serde_json::to_writer(&mut text, &line) {
+                Ok(()) => text.push(b'\n'),
+                Err(_) => text.truncate(before),
             }
-            first = (first * 4).min(CHUNK);
-            let chunk = std::mem::take(&mut text);
-            send.blocking_send(chunk.into()).map_err(|_| Unread)
-        });
-        if !text.is_empty() {
-            let _ = send.blocking_send(text.into());
         }
-        drop(permit);
-    });
-    Ok(lines(receive))
+    }
+    (text.into(), Some(listing))
 }
 
 /// A response of JSON Lines, streamed from a channel.
 pub fn lines(receive: mpsc::Receiver<Bytes>) -> Response {
     let lines = stream::unfold(receive, |mut receive| async move {
         let chunk = receive.recv().await?;
-        Some((std::io::Result::Ok(chunk), receive))
+        Some((io::Result::Ok(chunk), receive))
     });
-    let kind = [(header::CONTENT_TYPE, "application/x-ndjson")];
-    (kind, Body::from_stream(lines)).into_response()
+    (LINES, Body::from_stream(lines)).into_response()
 }
 
 /// `GET /api/openapi.json`

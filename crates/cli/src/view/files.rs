@@ -4,8 +4,10 @@
 //! the connection ends before the announced length, which browsers report as an error.
 
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -13,7 +15,6 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::app::{Failure, View};
 use super::beneath::Status;
@@ -23,8 +24,6 @@ const APPEND: Duration = Duration::from_millis(10);
 
 /// The number of bytes per read.
 const PIECE: u64 = 256 << 10;
-/// The timeout of a disk operation.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// `GET /api/file/{*address}`
 pub async fn file(
@@ -33,14 +32,13 @@ pub async fn file(
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let permit = view.reads.clone().try_acquire_owned();
-    let permit = permit.map_err(|_| Failure::Busy)?;
-    let opened = blocking(permit, PATIENCE, move || {
-        let file = view.roots.open(&address)?;
+    let roots = Arc::clone(&view.roots);
+    let opened = view.disk.run(move || {
+        let file = roots.open(&address)?;
         let status = Status::of(&file)?;
         Ok((file, status))
     });
-    let ((file, status), permit) = opened.await.map_err(|error| failure(&error))?;
+    let (file, status) = opened.await.map_err(|error| failure(&error))?;
     let tag = tag_of(&status);
     let range = match wanted(&method, &headers, &tag, status.bytes) {
         Wanted::Whole => None,
@@ -57,7 +55,7 @@ pub async fn file(
     let sent = range.clone().unwrap_or(0..status.bytes);
     let mut response = Response::new(match method {
         Method::HEAD => Body::empty(),
-        _ => body(file, status, sent.clone(), permit),
+        _ => body(view, file, status, sent.clone()),
     });
     let mut set = |name, value: String| {
         if let Ok(value) = HeaderValue::from_str(&value) {
@@ -78,9 +76,12 @@ pub async fn file(
     Ok(response)
 }
 
-/// The version of a file, for the header `ETag`.
+/// The version of a file, for the header `ETag`. Clocks jump, and programs such as `cp -p` set the time of the
+/// modification, so it alone tells no versions apart.
 pub(super) fn tag_of(status: &Status) -> String {
-    format!("\"{:x}-{:x}\"", status.bytes, status.modified)
+    let mut version = DefaultHasher::new();
+    (status.modified, status.changed, status.number).hash(&mut version);
+    format!("\"{:x}-{:x}\"", status.bytes, version.finish())
 }
 
 pub(super) fn failure(error: &io::Error) -> Failure {
@@ -92,32 +93,17 @@ pub(super) fn failure(error: &io::Error) -> Failure {
     }
 }
 
-/// Runs blocking work on a separate thread, with a timeout. The thread has the permit until the work is done, so that a
-/// disk that hangs takes no more threads than there are permits.
-pub(super) async fn blocking<T: Send + 'static>(
-    permit: OwnedSemaphorePermit,
-    patience: Duration,
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> io::Result<(T, OwnedSemaphorePermit)> {
-    let work = move || work().map(|done| (done, permit));
-    match tokio::time::timeout(patience, tokio::task::spawn_blocking(work)).await {
-        Ok(Ok(result)) => result,
-        Ok(Err(_)) => Err(io::Error::other("reading was stopped")),
-        Err(_) => Err(io::ErrorKind::TimedOut.into()),
-    }
-}
-
-fn body(file: File, was: Status, range: Range<u64>, permit: OwnedSemaphorePermit) -> Body {
-    let state = (file, range, permit);
+fn body(view: View, file: File, was: Status, range: Range<u64>) -> Body {
+    let state = (view, file, range);
     Body::from_stream(stream::try_unfold(
         state,
-        move |(file, range, permit)| async move {
+        move |(view, file, range)| async move {
             if range.is_empty() {
                 return Ok(None);
             }
             let piece = range.start..range.end.min(range.start + PIECE);
             let next = piece.end;
-            let read = blocking(permit, PATIENCE, move || {
+            let read = view.disk.run(move || {
                 let bytes = read(&file, piece)?;
                 // The next bytes may belong to another version.
                 let is_other = || Ok::<_, io::Error>(Status::of(&file)?.is_other_than(&was));
@@ -130,8 +116,8 @@ fn body(file: File, was: Status, range: Range<u64>, permit: OwnedSemaphorePermit
                 }
                 Ok((file, bytes))
             });
-            let ((file, bytes), permit) = read.await?;
-            io::Result::Ok(Some((bytes, (file, next..range.end, permit))))
+            let (file, bytes) = read.await?;
+            io::Result::Ok(Some((bytes, (view, file, next..range.end))))
         },
     ))
 }
@@ -204,30 +190,7 @@ fn wanted(method: &Method, headers: &HeaderMap, tag: &str, size: u64) -> Wanted 
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, mpsc};
-
-    use tokio::sync::Semaphore;
-
     use super::*;
-
-    #[tokio::test]
-    async fn a_disk_that_hangs_keeps_its_thread() {
-        let reads = Arc::new(Semaphore::new(1));
-        let permit = || Arc::clone(&reads).try_acquire_owned();
-        let (wake, disk) = mpsc::channel::<()>();
-        let hanging = blocking(permit().unwrap(), Duration::from_millis(10), move || {
-            disk.recv().map_err(io::Error::other)
-        });
-        let error = hanging.await.unwrap_err();
-        assert_eq!(failure(&error), Failure::Slow);
-        assert!(permit().is_err(), "a second reader gets no permit");
-        drop(wake);
-        let free = Arc::clone(&reads).acquire_owned().await.unwrap();
-        let read = blocking(free, PATIENCE, || Ok("read")).await.unwrap();
-        assert_eq!(read.0, "read");
-        drop(read);
-        assert!(permit().is_ok());
-    }
 
     #[test]
     fn ranges() {

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::app::{Failure, View};
 use super::beneath::Status;
-use super::files::{PATIENCE, blocking, failure, tag_of};
+use super::files::{failure, tag_of};
 
 /// The maximum size of a request, in bytes.
 pub const LARGEST: usize = 8 << 20;
@@ -103,19 +103,15 @@ async fn record(view: View, path: String, most: u64) -> Vec<u8> {
 
 /// The status of a file and its first bytes.
 async fn head(view: View, path: String, most: u64) -> Result<(Status, Vec<u8>), Failure> {
-    // The reads of one request wait for each other.
-    let permit = tokio::time::timeout(PATIENCE, Arc::clone(&view.reads).acquire_owned()).await;
-    let permit = permit.map_err(|_| Failure::Busy)?;
-    let permit = permit.map_err(|_| Failure::Busy)?;
-    let read = blocking(permit, PATIENCE, move || {
+    let roots = Arc::clone(&view.roots);
+    let read = view.disk.run(move || {
         let address = path.strip_prefix("file/");
-        let file = view.roots.open(address.ok_or(io::ErrorKind::NotFound)?)?;
+        let file = roots.open(address.ok_or(io::ErrorKind::NotFound)?)?;
         (0..TRIES)
             .find_map(|_| unchanged(&file, most).transpose())
             .unwrap_or_else(|| Err(io::ErrorKind::ResourceBusy.into()))
     });
-    let (read, _permit) = read.await.map_err(|error| failure(&error))?;
-    Ok(read)
+    read.await.map_err(|error| failure(&error))
 }
 
 /// The first bytes; `None` if they were changed while they were read. Appending does not change them.

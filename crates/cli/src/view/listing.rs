@@ -3,9 +3,13 @@
 //! A file with the name of a trajectory is listed without being opened. Other files are listed if their first
 //! bytes look like a trajectory, so that a folder of checkpoints and pictures does not have to be read.
 //!
-//! Invariant: only the names of the current file's ancestors are in memory.
+//! Invariant: only the entries of the folders on the way to the current file are in memory.
 
-use std::ffi::OsStr;
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::ops::Range;
+use std::sync::Arc;
+use std::vec;
 
 use serde::Serialize;
 
@@ -37,134 +41,170 @@ pub enum ListingLine {
     },
 }
 
-/// The reader of the list has disconnected.
-#[derive(Debug)]
-pub struct Unread;
+/// The lines of a list, in order of the names. Each step looks at one entry, and is `None` if that is not listed: so a
+/// thread that reads them can stop anywhere.
+pub struct Listing {
+    roots: Arc<Roots>,
+    /// The roots that follow.
+    next: Range<usize>,
+    /// The root that is being read.
+    number: usize,
+    /// The open folders, outermost first.
+    open: Vec<OpenFolder>,
+}
 
-/// Passes all files to a function, sorted by name.
-pub fn list(
-    roots: &Roots,
-    each: &mut dyn FnMut(ListingLine) -> Result<(), Unread>,
-) -> Result<(), Unread> {
-    for (number, root) in roots.iter() {
-        let mut walk = Walk {
+/// A folder whose entries are listed.
+struct OpenFolder {
+    folder: Folder,
+    /// The path in the root, with a slash at the end unless it is empty.
+    within: String,
+    depth: usize,
+    entries: vec::IntoIter<(OsString, EntryKind)>,
+    /// The folders among the entries, which follow the files.
+    folders: VecDeque<OsString>,
+}
+
+impl Listing {
+    /// All files.
+    pub fn of(roots: &Arc<Roots>) -> Listing {
+        Listing {
+            roots: Arc::clone(roots),
+            next: 0..roots.iter().count(),
+            number: 0,
+            open: Vec::new(),
+        }
+    }
+
+    /// The file at a path in a root, or the files below it. Empty if it is not listed.
+    pub fn below(roots: &Arc<Roots>, number: usize, within: &str) -> Vec<ListingLine> {
+        let Some(root) = roots.get(number) else {
+            return Vec::new();
+        };
+        if let Ok(file) = roots.open(&format!("{number}/{within}")) {
+            let Ok(status) = Status::of(&file) else {
+                return Vec::new();
+            };
+            let is_listed = root.file.is_some()
+                || may_hold_trajectories(within, status.bytes, || read_head(file));
+            let line = is_listed.then(|| file_line(number, &root.label, within, status));
+            return line.into_iter().collect();
+        }
+        let Some((folder, depth)) = roots.folder(number, within) else {
+            return Vec::new();
+        };
+        let mut listing = Listing {
+            roots: Arc::clone(roots),
+            next: 0..0,
             number,
-            label: &root.label,
-            each,
+            open: Vec::new(),
         };
-        match (Folder::root(&root.folder), &root.file) {
-            (Ok(folder), None) => walk.folder(&folder, "", 1)?,
-            (Ok(folder), Some(file)) => match folder.status(OsStr::new(file)) {
-                Ok(status) => walk.file(file, status)?,
-                Err(error) => walk.problem(file, &error.to_string())?,
-            },
-            (Err(error), _) => walk.problem("", &error.to_string())?,
+        let problem = listing.enter(folder, format!("{within}/"), depth + 1);
+        problem.into_iter().chain(listing.flatten()).collect()
+    }
+
+    /// Starts with the next root.
+    fn start(&mut self, number: usize) -> Option<ListingLine> {
+        self.number = number;
+        let root = self.roots.get(number)?;
+        match (root.way.open(), &root.file) {
+            (Ok(folder), None) => self.enter(folder, String::new(), 1),
+            (Ok(folder), Some(file)) => Some(match folder.status(OsStr::new(file)) {
+                Ok(status) if status.kind == EntryKind::File => self.file(file, status),
+                Ok(_) => self.problem(file, "it is no longer a file"),
+                Err(error) => self.problem(file, &error.to_string()),
+            }),
+            (Err(error), _) => Some(self.problem("", &error.to_string())),
         }
     }
-    Ok(())
-}
 
-/// Passes the file at a path in a root, or the files below it, to a function. Does nothing if it is not listed.
-pub fn below(
-    roots: &Roots,
-    number: usize,
-    within: &str,
-    each: &mut dyn FnMut(ListingLine) -> Result<(), Unread>,
-) -> Result<(), Unread> {
-    let Some((_, root)) = roots.iter().nth(number) else {
-        return Ok(());
-    };
-    let label = &root.label;
-    if let Ok(file) = roots.open(&format!("{number}/{within}")) {
-        let Ok(status) = Status::of(&file) else {
-            return Ok(());
-        };
-        let is_listed =
-            root.file.is_some() || may_hold_trajectories(within, status.bytes, || read_head(file));
-        return match is_listed {
-            true => each(file_line(number, label, within, status)),
-            false => Ok(()),
-        };
-    }
-    match roots.folder(number, within) {
-        Some((folder, depth)) => {
-            let mut walk = Walk {
-                number,
-                label,
-                each,
-            };
-            walk.folder(&folder, &format!("{within}/"), depth + 1)
+    /// Starts with a folder. The problem if its entries cannot be read.
+    fn enter(&mut self, folder: Folder, within: String, depth: usize) -> Option<ListingLine> {
+        match folder.entries() {
+            Ok(entries) => {
+                self.open.push(OpenFolder {
+                    folder,
+                    within,
+                    depth,
+                    entries: entries.into_iter(),
+                    folders: VecDeque::new(),
+                });
+                None
+            }
+            Err(error) => Some(self.problem(&within, &error.to_string())),
         }
-        None => Ok(()),
-    }
-}
-
-struct Walk<'a> {
-    number: usize,
-    label: &'a str,
-    each: &'a mut dyn FnMut(ListingLine) -> Result<(), Unread>,
-}
-
-impl Walk<'_> {
-    fn folder(&mut self, folder: &Folder, within: &str, depth: usize) -> Result<(), Unread> {
-        let entries = match folder.entries() {
-            Ok(entries) => entries,
-            Err(error) => return self.problem(within, &error.to_string()),
-        };
-        let mut folders = Vec::new();
-        for (name, kind) in entries {
-            let Some(shown) = name.to_str() else {
-                self.problem(
-                    &format!("{within}{}", name.to_string_lossy()),
-                    "its name is not valid Unicode",
-                )?;
-                continue;
-            };
-            if !is_shown(shown) {
-                continue;
-            }
-            match kind {
-                EntryKind::Folder => folders.push(name),
-                EntryKind::File => {
-                    // A file that has been deleted meanwhile is not listed.
-                    let Ok(status) = folder.status(&name) else {
-                        continue;
-                    };
-                    let look = || folder.file(&name).ok().and_then(read_head);
-                    if may_hold_trajectories(shown, status.bytes, look) {
-                        self.file(&format!("{within}{shown}"), status)?;
-                    }
-                }
-                EntryKind::Link | EntryKind::Other => {}
-            }
-        }
-        for name in folders {
-            let below = format!("{within}{}/", name.to_string_lossy());
-            if depth == DEEPEST {
-                self.problem(&below, "it lies too deep")?;
-                continue;
-            }
-            match folder.folder(&name) {
-                Ok(folder) => self.folder(&folder, &below, depth + 1)?,
-                Err(error) => self.problem(&below, &error.to_string())?,
-            }
-        }
-        Ok(())
     }
 
-    fn file(&mut self, within: &str, status: Status) -> Result<(), Unread> {
-        (self.each)(file_line(self.number, self.label, within, status))
+    fn file(&self, within: &str, status: Status) -> ListingLine {
+        file_line(self.number, self.label(), within, status)
     }
 
-    fn problem(&mut self, within: &str, why: &str) -> Result<(), Unread> {
-        let name = named(self.label, within);
+    fn problem(&self, within: &str, why: &str) -> ListingLine {
+        let name = named(self.label(), within);
         let name = match name.as_str() {
             "" => "the folder",
             name => name,
         };
-        (self.each)(ListingLine::Problem {
+        ListingLine::Problem {
             problem: format!("{name} cannot be read: {why}"),
+        }
+    }
+
+    fn label(&self) -> &str {
+        self.roots.get(self.number).map_or("", |root| &root.label)
+    }
+}
+
+impl Iterator for Listing {
+    type Item = Option<ListingLine>;
+
+    fn next(&mut self) -> Option<Option<ListingLine>> {
+        let Some(open) = self.open.last_mut() else {
+            let number = self.next.next()?;
+            return Some(self.start(number));
+        };
+        if let Some((name, kind)) = open.entries.next() {
+            let Some(shown) = name.to_str() else {
+                let within = format!("{}{}", open.within, name.to_string_lossy());
+                return Some(Some(self.problem(&within, "its name is not valid Unicode")));
+            };
+            if !is_shown(shown) {
+                return Some(None);
+            }
+            if kind == EntryKind::Folder {
+                open.folders.push_back(name);
+                return Some(None);
+            }
+            let status = open.listed(shown, kind);
+            let within = format!("{}{shown}", open.within);
+            return Some(status.map(|status| self.file(&within, status)));
+        }
+        let Some(name) = open.folders.pop_front() else {
+            self.open.pop();
+            return Some(None);
+        };
+        let within = format!("{}{}/", open.within, name.to_string_lossy());
+        let depth = open.depth + 1;
+        if depth > DEEPEST {
+            return Some(Some(self.problem(&within, "it lies too deep")));
+        }
+        Some(match open.folder.folder(&name) {
+            Ok(folder) => self.enter(folder, within, depth),
+            Err(error) => Some(self.problem(&within, &error.to_string())),
         })
+    }
+}
+
+impl OpenFolder {
+    /// The status of an entry that is listed.
+    fn listed(&self, name: &str, kind: EntryKind) -> Option<Status> {
+        if kind != EntryKind::File {
+            return None;
+        }
+        let entry = OsStr::new(name);
+        // A file that has been deleted meanwhile is not listed.
+        let status = self.folder.status(entry).ok()?;
+        let look = || self.folder.file(entry).ok().and_then(read_head);
+        may_hold_trajectories(name, status.bytes, look).then_some(status)
     }
 }
 
@@ -207,20 +247,23 @@ fn may_hold_trajectories(name: &str, bytes: u64, look: impl FnOnce() -> Option<V
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::PathBuf;
 
     use super::*;
     use crate::publish::TestFolder;
 
-    fn listed(roots: &Roots) -> (Vec<String>, Vec<String>) {
+    fn found(paths: &[PathBuf]) -> Arc<Roots> {
+        Arc::new(Roots::find(paths).unwrap())
+    }
+
+    fn listed(roots: &Arc<Roots>) -> (Vec<String>, Vec<String>) {
         let (mut files, mut problems) = (Vec::new(), Vec::new());
-        list(roots, &mut |line| {
+        for line in Listing::of(roots).flatten() {
             match line {
                 ListingLine::File { path, .. } => files.push(path),
                 ListingLine::Problem { problem } => problems.push(problem),
             }
-            Ok(())
-        })
-        .unwrap();
+        }
         (files, problems)
     }
 
@@ -240,7 +283,7 @@ mod tests {
         fs::write(all.path("runs/empty"), "").unwrap();
         fs::create_dir_all(all.path("runs/deep/er")).unwrap();
         fs::write(all.path("runs/deep/er/x y#?.traj"), "").unwrap();
-        let roots = Roots::find(&[all.path("runs")]).unwrap();
+        let roots = found(&[all.path("runs")]);
         let (files, problems) = listed(&roots);
         assert_eq!(
             files,
@@ -253,15 +296,12 @@ mod tests {
         );
         assert!(problems.is_empty(), "{problems:?}");
         let below = |within: &str| {
-            let mut paths = Vec::new();
-            below(&roots, 0, within, &mut |line| {
-                if let ListingLine::File { path, .. } = line {
-                    paths.push(path);
-                }
-                Ok(())
-            })
-            .unwrap();
-            paths
+            let lines = Listing::below(&roots, 0, within).into_iter();
+            let paths = lines.filter_map(|line| match line {
+                ListingLine::File { path, .. } => Some(path),
+                ListingLine::Problem { .. } => None,
+            });
+            paths.collect::<Vec<_>>()
         };
         assert_eq!(below("log"), ["file/0/log"]);
         assert_eq!(below("deep"), ["file/0/deep/er/x y#?.traj"]);
@@ -308,15 +348,13 @@ mod tests {
             all.path("c.json"),
             all.path("a/runs"),
         ];
-        let roots = Roots::find(&paths).unwrap();
+        let roots = found(&paths);
         let mut names = Vec::new();
-        list(&roots, &mut |line| {
+        for line in Listing::of(&roots).flatten() {
             if let ListingLine::File { name, path, .. } = line {
                 names.push(format!("{name} {path}"));
             }
-            Ok(())
-        })
-        .unwrap();
+        }
         let expected = [
             "runs (1)/1.json file/0/1.json",
             "runs (2)/2.json file/1/2.json",
@@ -324,18 +362,6 @@ mod tests {
         ];
         assert_eq!(names, expected);
         assert_eq!(roots.title(), "3 paths");
-    }
-
-    #[test]
-    fn an_unread_list_ends() {
-        let all = TestFolder::with("view-unread", &["runs/a.json", "runs/b.json"]);
-        let roots = Roots::find(&[all.path("runs")]).unwrap();
-        let mut count = 0;
-        let ended = list(&roots, &mut |_| {
-            count += 1;
-            Err(Unread)
-        });
-        assert!(ended.is_err() && count == 1);
     }
 
     #[cfg(unix)]
@@ -350,7 +376,7 @@ mod tests {
             .arg(all.path("runs/e.json"))
             .status();
         assert!(made.unwrap().success());
-        let roots = Roots::find(&[all.path("runs")]).unwrap();
+        let roots = found(&[all.path("runs")]);
         assert_eq!(listed(&roots).0, ["file/0/a.json"]);
         for address in ["0/b.json", "0/c/key.json", "0/d.json", "0/e.json", "0/c"] {
             assert!(roots.open(address).is_err(), "{address}");

@@ -19,13 +19,14 @@ use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use futures_util::{Stream, stream};
 use notify::event::{AccessKind, EventKind};
-use notify::{Config, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
 use serde::Serialize;
 use tokio::sync::watch;
 
 use super::app::View;
-use super::listing::{self, ListingLine};
+use super::listing::{Listing, ListingLine};
 use super::notes::NotesFile;
+use super::polling::poll;
 use super::roots::Roots;
 
 /// The debounce interval: changes are sent after this time without further ones…
@@ -112,12 +113,16 @@ impl Live {
         let (grow, grown) = watch::channel(());
         let (send, receive) = mpsc::channel();
         let roots = Arc::clone(roots);
-        let notes = notes.map(NotesFile::paths);
+        let notes = notes.cloned();
         let kept = Arc::clone(&log);
         // Registering watches takes long in large folders, and a network disk may hang.
         std::thread::spawn(move || {
-            let _watchers = watchers(&roots, &send);
-            collect(&roots, notes.as_ref(), &receive, &mut |event| {
+            let (_watchers, polled) = watchers(&roots, &send);
+            let paths = notes.as_ref().map(NotesFile::paths);
+            if !polled.is_empty() {
+                poll(&roots, polled, notes, POLL, send);
+            }
+            collect(&roots, paths.as_ref(), &receive, &mut |event| {
                 kept.lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .push(event);
@@ -136,40 +141,30 @@ impl Live {
 }
 
 /// A changed path; `None` if it is unknown.
-type Touched = Option<PathBuf>;
+pub type Touched = Option<PathBuf>;
 
-fn watchers(roots: &Roots, send: &Sender<Touched>) -> Vec<Box<dyn Watcher + Send>> {
-    let mut watchers: Vec<Box<dyn Watcher + Send>> = Vec::new();
-    for (_, root) in roots.iter() {
+/// Watches the roots. Returns the watchers, and the roots that no watcher can report.
+fn watchers(roots: &Roots, send: &Sender<Touched>) -> (Vec<RecommendedWatcher>, Vec<usize>) {
+    let mut watchers = Vec::new();
+    let mut polled = Vec::new();
+    for (number, root) in roots.iter() {
         let mode = match root.file {
             Some(_) => RecursiveMode::NonRecursive,
             None => RecursiveMode::Recursive,
         };
-        let config = Config::default()
-            .with_follow_symlinks(false)
-            .with_poll_interval(POLL);
-        let mut begin = |watcher: notify::Result<Box<dyn Watcher + Send>>| {
-            let mut watcher = watcher.ok()?;
-            watcher.watch(&root.folder, mode).ok()?;
-            watchers.push(watcher);
-            Some(())
+        let begin = || {
+            let config = Config::default().with_follow_symlinks(false);
+            let mut watcher = RecommendedWatcher::new(handler(send.clone()), config)?;
+            watcher.watch(&root.folder, mode)?;
+            notify::Result::Ok(watcher)
         };
-        let reported = match is_on_network(&root.folder) {
-            true => None,
-            false => begin(
-                RecommendedWatcher::new(handler(send.clone()), config)
-                    .map(|watcher| Box::new(watcher) as Box<dyn Watcher + Send>),
-            ),
-        };
-        if reported.is_none() {
-            // Without a watcher, the page shows the initial files.
-            let _ = begin(
-                PollWatcher::new(handler(send.clone()), config)
-                    .map(|watcher| Box::new(watcher) as Box<dyn Watcher + Send>),
-            );
+        let watcher = (!is_on_network(&root.folder)).then(begin);
+        match watcher {
+            Some(Ok(watcher)) => watchers.push(watcher),
+            Some(Err(_)) | None => polled.push(number),
         }
     }
-    watchers
+    (watchers, polled)
 }
 
 fn handler(send: Sender<Touched>) -> impl Fn(notify::Result<notify::Event>) + Send + 'static {
@@ -218,7 +213,7 @@ fn is_on_network(folder: &Path) -> bool {
 
 /// Collects changes into events, until all senders are dropped.
 fn collect(
-    roots: &Roots,
+    roots: &Arc<Roots>,
     notes: Option<&[PathBuf; 2]>,
     receive: &Receiver<Touched>,
     push: &mut dyn FnMut(Option<String>),
@@ -261,17 +256,13 @@ fn collect(
 }
 
 /// Determines the current state of changed paths.
-fn changes(roots: &Roots, touched: &[(usize, String)]) -> Changes {
+fn changes(roots: &Arc<Roots>, touched: &[(usize, String)]) -> Changes {
     let mut changes = Changes::default();
     for (number, within) in touched {
         let before = changes.changed.len();
-        // This reader never disconnects.
-        let _ = listing::below(roots, *number, within, &mut |line| {
-            if matches!(line, ListingLine::File { .. }) {
-                changes.changed.push(line);
-            }
-            Ok(())
-        });
+        let lines = Listing::below(roots, *number, within).into_iter();
+        let files = lines.filter(|line| matches!(line, ListingLine::File { .. }));
+        changes.changed.extend(files);
         let is_there = roots.open(&format!("{number}/{within}")).is_ok()
             || roots.folder(*number, within).is_some();
         if changes.changed.len() == before && !is_there {
@@ -355,7 +346,7 @@ mod tests {
     #[test]
     fn many_changes_are_few_events() {
         let all = TestFolder::with("view-collect", &["runs/a.json", "runs/deep/b.json"]);
-        let roots = Roots::find(&[all.path("runs")]).unwrap();
+        let roots = Arc::new(Roots::find(&[all.path("runs")]).unwrap());
         let (send, receive) = mpsc::channel();
         let folder = all.path("runs");
         for _ in 0..1000 {

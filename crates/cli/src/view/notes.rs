@@ -10,6 +10,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use axum::body::Bytes;
@@ -19,7 +20,7 @@ use axum::response::{IntoResponse, Response};
 use volary_trajectory::annotations::{Annotations, sidecar};
 
 use super::app::{Failure, View};
-use super::beneath::Folder;
+use super::beneath::{RootFolder, Status};
 use super::roots::Roots;
 
 /// The folder of the file, below the shown one…
@@ -30,10 +31,11 @@ pub const FILE: &str = "notes.jsonl";
 pub const LARGEST: usize = 16 << 20;
 
 /// The file of notes. It is created with the first note.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct NotesFile {
     /// The folder that contains the folder of notes.
     folder: PathBuf,
+    way: Arc<RootFolder>,
 }
 
 impl NotesFile {
@@ -43,6 +45,7 @@ impl NotesFile {
         let (_, root) = first.context("notes are kept next to files, and none was given")?;
         Ok(NotesFile {
             folder: root.folder.clone(),
+            way: Arc::clone(&root.way),
         })
     }
 
@@ -52,9 +55,15 @@ impl NotesFile {
         [folder.join(FILE), folder]
     }
 
+    /// The status of the file; `None` if it cannot be read.
+    pub fn status(&self) -> Option<Status> {
+        let folder = self.way.open().ok()?.folder(OsStr::new(FOLDER)).ok()?;
+        folder.status(OsStr::new(FILE)).ok()
+    }
+
     /// All notes; none if there is no file.
     pub fn read(&self) -> io::Result<Annotations> {
-        let folder = Folder::root(&self.folder)?.folder(OsStr::new(FOLDER));
+        let folder = self.way.open()?.folder(OsStr::new(FOLDER));
         match folder.and_then(|folder| folder.file(OsStr::new(FILE))) {
             Ok(mut file) => read(&mut file),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Annotations::default()),
@@ -64,7 +73,7 @@ impl NotesFile {
 
     /// Appends the versions that the file lacks. Returns their number.
     pub fn append(&self, notes: Annotations) -> io::Result<usize> {
-        let folder = Folder::root(&self.folder)?.make_folder(OsStr::new(FOLDER))?;
+        let folder = self.way.open()?.make_folder(OsStr::new(FOLDER))?;
         let mut file = folder.append_to(OsStr::new(FILE))?;
         // Some network disks know no locks.
         let is_locked = file.lock().is_ok();
@@ -134,23 +143,15 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce(&NotesFile) -> io::Result<T> + Send + 'static,
 ) -> Result<T, Failure> {
     let file = view.notes.clone().ok_or(Failure::NotFound)?;
-    let permit = view.reads.clone().try_acquire_owned();
-    let permit = permit.map_err(|_| Failure::Busy)?;
-    let done = tokio::task::spawn_blocking(move || {
-        let done = work(&file);
-        drop(permit);
-        done
-    });
-    match done.await {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(error)) => Err(match error.kind() {
-            io::ErrorKind::StorageFull
-            | io::ErrorKind::QuotaExceeded
-            | io::ErrorKind::FileTooLarge => Failure::Full,
-            _ => Failure::Unwritable,
-        }),
-        Err(_) => Err(Failure::Unwritable),
-    }
+    let done = view.disk.run(move || work(&file)).await;
+    done.map_err(|error| match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            Failure::Full
+        }
+        io::ErrorKind::TimedOut => Failure::Slow,
+        io::ErrorKind::ResourceBusy => Failure::Busy,
+        _ => Failure::Unwritable,
+    })
 }
 
 #[cfg(test)]

@@ -3,29 +3,30 @@
 //! The address of a file is the index of its root and its path in it: `0/deep/a.json`.
 //!
 //! Invariants: an address refers to a file that was given on the command line, or a file in such a folder. Hidden names
-//! and links below the folder have no address.
+//! and links below the folder have no address. A root that is replaced by a link meanwhile is not read.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
-use super::beneath::Folder;
+use super::beneath::{Folder, RootFolder};
 
 /// The maximum depth of listed folders.
 pub const DEEPEST: usize = 64;
 
 /// The paths given on the command line.
-#[derive(Clone, Debug)]
 pub struct Roots(Vec<Root>);
 
 /// A file or a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// The folder, or the parent folder of the file. Canonical.
+    /// The folder, or the parent folder of the file. Canonical. Only its name counts: it is opened through `way`.
     pub folder: PathBuf,
+    /// The way to the folder.
+    pub way: Arc<RootFolder>,
     /// The name of the file; `None` if the whole folder is shown.
     pub file: Option<String>,
     /// The prefix of displayed paths, unique among the roots; empty if there is only one.
@@ -41,22 +42,32 @@ impl Roots {
             // A link given on the command line is followed.
             let real = path.canonicalize().with_context(unreadable)?;
             let data = real.metadata().with_context(unreadable)?;
+            let way = |folder: &Path| {
+                let way = RootFolder::find(folder).with_context(unreadable)?;
+                anyhow::Ok(Arc::new(way))
+            };
             let root = if data.is_dir() {
-                Folder::root(&real)
+                let way = way(&real)?;
+                way.open()
                     .and_then(|folder| folder.entries())
                     .with_context(unreadable)?;
                 Root {
                     file: None,
                     label: name_of(&real),
                     folder: real,
+                    way,
                 }
             } else if let (true, Some(folder)) = (data.is_file(), real.parent()) {
-                File::open(&real).with_context(unreadable)?;
                 let Some(name) = real.file_name().and_then(OsStr::to_str) else {
                     bail!("the name of {} is not valid Unicode", path.display());
                 };
+                let way = way(folder)?;
+                way.open()
+                    .and_then(|folder| folder.file(OsStr::new(name)))
+                    .with_context(unreadable)?;
                 Root {
                     folder: folder.to_owned(),
+                    way,
                     file: Some(name.to_owned()),
                     label: String::new(),
                 }
@@ -86,6 +97,11 @@ impl Roots {
         Ok(Roots(roots))
     }
 
+    /// The root with an index.
+    pub fn get(&self, number: usize) -> Option<&Root> {
+        self.0.get(number)
+    }
+
     /// All roots with their indices.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Root)> {
         self.0.iter().enumerate()
@@ -110,7 +126,7 @@ impl Roots {
         let Some((root, names)) = self.resolve(address) else {
             return Err(io::ErrorKind::NotFound.into());
         };
-        let mut folder = Folder::root(&root.folder)?;
+        let mut folder = root.way.open()?;
         let Some((file, folders)) = names.split_last() else {
             return Err(io::ErrorKind::NotFound.into());
         };
@@ -126,7 +142,7 @@ impl Roots {
         let (root, names) = self
             .resolve(&address)
             .filter(|(root, _)| root.file.is_none())?;
-        let mut folder = Folder::root(&root.folder).ok()?;
+        let mut folder = root.way.open().ok()?;
         for name in &names {
             folder = folder.folder(OsStr::new(name)).ok()?;
         }
@@ -182,8 +198,11 @@ mod tests {
     use super::*;
 
     fn roots() -> Roots {
+        // Nothing is opened.
+        let way = Arc::new(RootFolder::find(Path::new("/")).unwrap());
         let root = |folder: &str, file: Option<&str>| Root {
             folder: folder.into(),
+            way: Arc::clone(&way),
             file: file.map(str::to_owned),
             label: String::new(),
         };

@@ -1,10 +1,12 @@
 //! `GET /api/search`: the search of `volary search`, streamed while the files are read.
 //!
-//! A search ends when its client disconnects, at the next file or hit. Its last line counts what was searched; without
-//! it the search was cut off.
+//! A search ends when its client disconnects, at the next file or hit, and when its client does not read. Its last line
+//! counts what was searched; without it the search was cut off.
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use axum::body::Bytes;
@@ -12,13 +14,15 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::{self, Sender};
 use volary_trajectory::import::fields::Mappings;
 use volary_trajectory::import::{InputFile, NoteLevel};
 use volary_trajectory::search::Query;
 
-use super::app::{Failure, ServedLibrary, View, lines};
-use super::listing::{self, ListingLine, Unread};
+use super::app::{Failure, View, lines};
+use super::listing::{Listing, ListingLine};
+use super::roots::Roots;
 use crate::inputs::{self, TOGETHER};
 use crate::search::{self, Hit};
 
@@ -26,6 +30,8 @@ use crate::search::{self, Hit};
 pub const SEARCHES: usize = 2;
 /// A larger file is reported instead of searched, in bytes.
 const LARGEST: u64 = 1 << 30;
+/// How long a search waits for a client that does not read, before it makes way for others.
+const STALL: Duration = Duration::from_secs(10);
 /// The number of hits of an episode, unless the request has another.
 const MOST: usize = 3;
 
@@ -68,8 +74,8 @@ pub async fn search(
     let permit = permit.map_err(|_| Failure::Busy)?;
     let (send, receive) = mpsc::channel::<Bytes>(64);
     tokio::task::spawn_blocking(move || {
-        // An error means that the client has disconnected.
-        let _ = Search::new(&view, &wanted, &send).run();
+        // An error means that the client has disconnected or does not read.
+        let _ = Search::new(&view.roots, &wanted, &send, STALL).run();
         drop(permit);
     });
     Ok(lines(receive))
@@ -107,29 +113,35 @@ struct SearchedFile {
 }
 
 struct Search<'a> {
-    view: &'a ServedLibrary,
+    roots: &'a Arc<Roots>,
     wanted: &'a Wanted,
     send: &'a Sender<Bytes>,
+    stall: Duration,
     files: usize,
     episodes: usize,
 }
 
 impl<'a> Search<'a> {
-    fn new(view: &'a ServedLibrary, wanted: &'a Wanted, send: &'a Sender<Bytes>) -> Search<'a> {
+    fn new(
+        roots: &'a Arc<Roots>,
+        wanted: &'a Wanted,
+        send: &'a Sender<Bytes>,
+        stall: Duration,
+    ) -> Search<'a> {
         Search {
-            view,
+            roots,
             wanted,
             send,
+            stall,
             files: 0,
             episodes: 0,
         }
     }
 
     fn run(&mut self) -> Result<()> {
-        let roots = &self.view.roots;
         let mut folder = String::new();
         let mut listed: Vec<SearchedFile> = Vec::new();
-        let mut each = |line: ListingLine| {
+        for line in Listing::of(self.roots).flatten() {
             match line {
                 ListingLine::File {
                     name, path, bytes, ..
@@ -144,10 +156,7 @@ impl<'a> Search<'a> {
                 }
                 ListingLine::Problem { problem } => self.put(&Found::Problem { problem })?,
             }
-            anyhow::Ok(())
-        };
-        let ended = listing::list(roots, &mut |line| each(line).map_err(|_| Unread));
-        ended.map_err(|Unread| gone())?;
+        }
         self.folder(listed)?;
         self.put(&Found::End {
             files: self.files,
@@ -202,7 +211,7 @@ impl<'a> Search<'a> {
 
     fn read(&self, file: &SearchedFile) -> Result<Vec<u8>> {
         let address = file.path.strip_prefix("file/").unwrap_or_default();
-        let opened = self.view.roots.open(address)?;
+        let opened = self.roots.open(address)?;
         let mut bytes = Vec::new();
         opened.take(LARGEST + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LARGEST {
@@ -221,17 +230,46 @@ impl<'a> Search<'a> {
         let mut line = serde_json::to_vec(line)?;
         line.push(b'\n');
         // Waits while the client is slow.
-        self.send.blocking_send(line.into()).map_err(|_| gone())
+        let sent = self.send.send_timeout(line.into(), self.stall);
+        Handle::current().block_on(sent).map_err(|_| gone())
     }
 }
 
 fn gone() -> anyhow::Error {
-    anyhow!("the client has disconnected")
+    anyhow!("the client has disconnected or does not read")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::publish::TestFolder;
+
+    #[tokio::test]
+    async fn a_search_ends_if_its_client_does_not_read() {
+        let all = TestFolder::with("search-stall", &[]);
+        for number in 0..9 {
+            let path = all.path(&format!("{number}.json"));
+            let text = "{\"messages\": [{\"role\": \"user\", \"content\": \"marble\"}]}";
+            std::fs::write(path, text).unwrap();
+        }
+        let roots = Arc::new(Roots::find(&[all.path("")]).unwrap());
+        let (send, mut receive) = mpsc::channel(2);
+        let searching = tokio::task::spawn_blocking(move || {
+            let wanted = Wanted::read("q=marble").unwrap();
+            Search::new(&roots, &wanted, &send, Duration::from_millis(50)).run()
+        });
+        assert!(searching.await.unwrap().is_err());
+        // Without the last line.
+        let mut lines = Vec::new();
+        while let Some(line) = receive.recv().await {
+            lines.extend_from_slice(&line);
+        }
+        let text = String::from_utf8(lines).unwrap();
+        assert!(
+            text.contains("marble") && !text.contains("episodes"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn parameters_are_decoded() {
