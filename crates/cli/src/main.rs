@@ -7,6 +7,7 @@ mod check;
 mod convert;
 mod embed;
 mod inputs;
+mod keys;
 mod lesson;
 mod output;
 mod page;

@@ -22,7 +22,7 @@ use volary_server::origin;
 use volary_server::server::Server;
 use volary_server::time::real_seconds;
 
-use crate::output;
+use crate::{keys, output};
 
 /// The number of threads that parse large bodies and read files of the page.
 const BLOCKING_THREADS: usize = 8;
@@ -39,7 +39,7 @@ Examples:
       word problems with a calculator, for this machine only
   volary serve --dataset counter --cors-origin https://you.github.io
       another environment, which a page on another address may use
-  volary serve --gsm8k test.jsonl --host 0.0.0.0 --api-key secret --serve-page dist
+  VOLARY_API_KEY=secret volary serve --gsm8k test.jsonl --host 0.0.0.0 --serve-page dist
       a file of problems and the page itself, for everyone with the key
   volary serve --class 10b.db --serve-page dist
       a class, in which pupils hand in and only the teacher reads, with the key that the first start prints";
@@ -223,6 +223,8 @@ impl Serve {
             .await
             .with_context(|| format!("cannot listen on {address} (is the port in use?)"))?;
         let address = listener.local_addr()?;
+        keys::warn_if_visible("--api-key", "VOLARY_API_KEY");
+        keys::warn_if_visible("--class-key", "VOLARY_CLASS_KEY");
         let server = Server::start(self.options(), dataset, real_seconds(), self.workers())
             .await
             .context("a worker could not make the dataset")?;

@@ -40,6 +40,7 @@ use self::notes::NotesFile;
 pub use self::notes::{FILE as NOTES_FILE, FOLDER as NOTES_FOLDER};
 use self::roots::Roots;
 use self::search::SEARCHES;
+use crate::keys;
 use crate::output;
 use crate::page::PageSource;
 use crate::serve::{address, reachable, stop_signal};
@@ -132,7 +133,7 @@ impl View {
         let roots = Arc::new(Roots::find(&paths)?);
         let title = match (&self.title, urls.as_slice()) {
             (Some(title), _) => title.clone(),
-            (None, [url]) if roots.is_empty() => (*url).clone(),
+            (None, [url]) if roots.is_empty() => keys::public_part(url),
             (None, _) => roots.title(),
         };
         let source = PageSource::find(self.page.as_deref())?;
@@ -157,6 +158,7 @@ impl View {
             .await
             .with_context(|| format!("cannot listen on {wanted} (is the port in use?)"))?;
         let listening = listener.local_addr()?;
+        keys::warn_if_visible("--api-key", "VOLARY_API_KEY");
         let place = format!("http://{}/", reachable(listening));
         let url = match key {
             // The user knows the key; it need not be printed.

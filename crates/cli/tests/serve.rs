@@ -2,7 +2,7 @@
 
 #![cfg(test)]
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Output, Stdio};
 
 use ureq::Agent;
@@ -265,6 +265,123 @@ fn it_stops_on_request_and_closes_environments() {
     }
     assert!(log.contains("environments closed"), "{log}");
     assert!(!log.contains("s3cret"), "{log}");
+}
+
+#[test]
+fn no_output_has_a_key() {
+    const KEY: &str = "k3y-of-the-server";
+    const CLASS_KEY: &str = "k3y-of-the-teacher";
+    let file = std::env::temp_dir().join(format!("volary-keys-{}.db", std::process::id()));
+    let class = file.to_str().unwrap();
+    let common = [
+        "--dataset",
+        "dummy",
+        "--port",
+        "0",
+        "--class",
+        class,
+        "--verbose",
+    ];
+    let given = ["--api-key", KEY, "--class-key", CLASS_KEY];
+    for (arguments, in_environment) in [
+        (vec![], true),
+        (vec!["--log-json"], true),
+        (given.to_vec(), false),
+    ] {
+        let mut command = program(&[&common[..], &arguments].concat());
+        command
+            .env("RUST_BACKTRACE", "full")
+            .env("RUST_LOG", "trace");
+        if in_environment {
+            command
+                .env("VOLARY_API_KEY", KEY)
+                .env("VOLARY_CLASS_KEY", CLASS_KEY);
+        }
+        let mut server = listening(&mut command);
+        let json = ("Content-Type", "application/json");
+        let key = ("X-API-Key", KEY);
+        let wrong = ("X-API-Key", "k3y-of-the-server, almost");
+        let bodies = [
+            "{}",
+            "k3y-of-the-server",
+            "{\"env_id\": \"k3y-of-the-server\"}",
+            "[\"k3y-of-the-server\"",
+            "{\"task_idx\": 5}",
+        ];
+        for headers in [
+            [json, key],
+            [json, wrong],
+            [json, ("Authorization", "Bearer k3y-of-the-server")],
+        ] {
+            for path in [
+                "/start",
+                "/step",
+                "/close",
+                "/start?key=k3y-of-the-server",
+                "/k3y-of-the-server",
+            ] {
+                for body in bodies {
+                    let (_, answer) = server.ask("POST", path, &headers, body);
+                    // A message may repeat what the client itself sent, but no other.
+                    assert!(
+                        body.contains(KEY) || !answer.contains(KEY),
+                        "{path} {body}: {answer}"
+                    );
+                }
+            }
+            for path in [
+                "/class",
+                "/class/hand-ins",
+                "/metrics",
+                "/info",
+                "/openapi.json",
+            ] {
+                let (_, answer) = server.ask("GET", path, &headers, "");
+                assert!(!answer.contains("k3y-of"), "{path}: {answer}");
+            }
+        }
+        let (status, _) = server.ask("GET", "/class/hand-ins", &[("X-API-Key", CLASS_KEY)], "");
+        assert_eq!(status, 200);
+        server.ask("GET", "/info", &[("Host", "k3y-of-the-server.example")], "");
+        server.child.kill().unwrap();
+        server.child.wait().unwrap();
+        let mut log = String::new();
+        let mut errors = server.child.stderr.take().unwrap();
+        errors.read_to_string(&mut log).unwrap();
+        assert!(log.contains("answered"), "{log}");
+        assert!(!log.contains("k3y-of"), "{log}");
+        assert_eq!(log.contains("list of processes"), !in_environment, "{log}");
+    }
+    for arguments in [
+        &["--api-key", KEY, "--port", "x"][..],
+        &["--api-key", KEY, "--api-key", KEY],
+        &["--api-key", KEY, "--host", "somewhere"],
+        &["--class", class, "--class-key", "k3y"],
+        &["--class", "Cargo.toml", "--class-key", CLASS_KEY],
+        &["--api-key", KEY, "--gsm8k", "/nowhere.jsonl"],
+    ] {
+        let error = refused(arguments);
+        assert!(!error.contains("k3y"), "{arguments:?}: {error}");
+    }
+    let help = program(&["--help"])
+        .env("VOLARY_API_KEY", KEY)
+        .output()
+        .unwrap();
+    assert!(!String::from_utf8_lossy(&help.stdout).contains(KEY));
+    for end in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{class}{end}"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_key_that_is_no_text_is_refused_without_being_printed() {
+    use std::os::unix::ffi::OsStrExt;
+    let key = std::ffi::OsStr::from_bytes(b"k3y\xff");
+    let mut command = program(&["--port", "0"]);
+    let output = command.env("VOLARY_API_KEY", key).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("k3y"));
 }
 
 /// Asks a class server. `None` if it is gone.

@@ -909,6 +909,360 @@ fn a_list_that_is_not_read_to_its_end_stops() {
     assert!(names.len() == 3000 && names.is_sorted());
 }
 
+#[cfg(unix)]
+const MANY: usize = 500;
+
+/// Files whose list is larger than the buffers of a connection: in JSON each letter of these names has six.
+#[cfg(unix)]
+fn many(folder: &Folder) {
+    for number in 0..MANY {
+        folder.write(&format!("runs/{number}-{}.jsonl", "\u{1}".repeat(230)), "");
+    }
+}
+
+/// Many clients that ask for what is large, read a little, and read no more.
+#[cfg(unix)]
+fn stalled(view: &View, request: &str, count: usize) -> Vec<TcpStream> {
+    let clients = (0..count).map(|_| {
+        let mut stream = TcpStream::connect(&view.address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        stream.read_exact(&mut [0; 200]).unwrap();
+        stream
+    });
+    clients.collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn readers_that_stall_keep_nobody_out() {
+    let folder = Folder::new("stall");
+    folder.write("runs/large.json", vec![b'x'; 16 << 20]);
+    folder.write("runs/small.json", "{}");
+    many(&folder);
+    let view = folder.view(&[]);
+    let (host, cookie) = (&view.address, &view.cookie);
+    let head = |line: &str, more: &str| {
+        format!("{line} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n{more}\r\n")
+    };
+    let paths = vec!["file/0/large.json"; 64];
+    let heads = json!({ "paths": paths, "bytes": 262_144 }).to_string();
+    let length = format!("Content-Length: {}\r\n", heads.len());
+    // Some 64 of each: more than there are threads.
+    let mut clients = stalled(&view, &head("GET /api/file/0/large.json", ""), 60);
+    clients.extend(stalled(&view, &head("GET /api/files", ""), 60));
+    clients.extend(stalled(
+        &view,
+        &(head("POST /api/heads", &length) + &heads),
+        60,
+    ));
+    let start = Instant::now();
+    for _ in 0..10 {
+        assert_eq!(view.get("/api/file/0/small.json").text(), "{}");
+        assert_eq!(view.heads(&["file/0/small.json"], 9)[0].1, b"{}");
+    }
+    assert_eq!(view.names().len(), MANY + 2);
+    // Without waiting until the others are given up.
+    assert!(start.elapsed() < Duration::from_secs(20));
+    // Requests that are sent in half do not either.
+    for half in ["GET /api/fi".to_owned(), head("POST /api/heads", &length)] {
+        for _ in 0..20 {
+            let mut stream = TcpStream::connect(host).unwrap();
+            stream.write_all(half.as_bytes()).unwrap();
+            clients.push(stream);
+        }
+    }
+    assert_eq!(view.get("/api/file/0/small.json").text(), "{}");
+    // What was begun goes on for a reader that continues.
+    let mut rest = Vec::new();
+    let first = &mut clients[0];
+    while rest.len() < 16 << 20 {
+        let mut buffer = [0; 65_536];
+        let read = first.read(&mut buffer).unwrap();
+        assert!(read > 0, "{} bytes came", rest.len());
+        rest.extend_from_slice(&buffer[..read]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_root_that_becomes_a_link_is_not_followed() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new("root-link");
+    folder.write("home/runs/a.json", "{}");
+    folder.write("home/one.json", "{}");
+    folder.write("secrets/runs/a.json", "SECRET");
+    folder.write("secrets/one.json", "SECRET");
+    folder.write("secrets/b.json", "SECRET");
+    let command = folder.command(&["home/runs", "home/one.json", "--json", "--notes"]);
+    let view = folder.started(command);
+    let reads = || {
+        let mut all = String::new();
+        for target in [
+            "/api/file/0/a.json",
+            "/api/file/0/b.json",
+            "/api/file/1/one.json",
+            "/api/files",
+            "/api/notes",
+            "/api/search?q=SECRET",
+        ] {
+            all += &view.get(target).text();
+        }
+        for (line, bytes) in view.heads(&["file/0/a.json", "file/1/one.json"], 99) {
+            all += &format!("{line} {}", String::from_utf8_lossy(&bytes));
+        }
+        all
+    };
+    assert_eq!(view.get("/api/file/0/a.json").text(), "{}");
+    // The folder, the file, and then the folder above both.
+    fs::rename(folder.path("home/runs"), folder.path("home/away")).unwrap();
+    symlink(folder.path("secrets"), folder.path("home/runs")).unwrap();
+    fs::remove_file(folder.path("home/one.json")).unwrap();
+    symlink(
+        folder.path("secrets/one.json"),
+        folder.path("home/one.json"),
+    )
+    .unwrap();
+    let read = reads();
+    assert!(
+        !read.contains("SECRET") && !read.contains("file/0/b.json"),
+        "{read}"
+    );
+    assert!(read.contains("cannot be read"), "{read}");
+    fs::rename(folder.path("home"), folder.path("elsewhere")).unwrap();
+    symlink(folder.path("secrets"), folder.path("home")).unwrap();
+    assert!(!reads().contains("SECRET"));
+    let note = json!({ "format": "volary-annotations", "version": 1, "annotations": [
+        { "id": "1", "episode": "e", "text": "x", "revision": 1 },
+    ] });
+    assert!(view.post("/api/notes", &note).status >= 400);
+    assert!(
+        !folder.path("secrets/.volary").exists() && !folder.path("secrets/runs/.volary").exists()
+    );
+    // The folder is made again, where it was.
+    fs::remove_file(folder.path("elsewhere/runs")).unwrap();
+    folder.write("elsewhere/runs/a.json", "[]");
+    assert_eq!(view.get("/api/file/0/a.json").text(), "[]");
+}
+
+/// The version of a file, as the page compares it.
+fn version(view: &View) -> String {
+    let head = view.get("/api/file/0/a.json").head;
+    let tag = head.lines().find_map(|line| line.strip_prefix("etag: "));
+    tag.unwrap().to_owned()
+}
+
+#[test]
+fn versions_differ_whatever_the_clock_says() {
+    use std::time::SystemTime;
+    let folder = Folder::new("clock");
+    folder.write("runs/a.json", "{\"a\": 1}");
+    let view = folder.view(&[]);
+    let file = folder.path("runs/a.json");
+    let set_time = |time| {
+        let file = fs::File::options().write(true).open(&file).unwrap();
+        file.set_modified(time).unwrap();
+    };
+    let now = SystemTime::now();
+    let hour = Duration::from_secs(3600);
+    let mut seen = vec![version(&view)];
+    // Ahead, back, before 1970, and far ahead.
+    for time in [
+        now + 24 * hour,
+        now,
+        SystemTime::UNIX_EPOCH - hour,
+        now + 200 * 365 * 24 * hour,
+    ] {
+        set_time(time);
+        let lines = view.list();
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(lines[0]["modified"].is_i64(), "{lines:?}");
+        assert_eq!(view.heads(&["file/0/a.json"], 99)[0].1, b"{\"a\": 1}");
+        seen.push(version(&view));
+    }
+    // Other bytes of the same number at the same time, as `cp -p` leaves them.
+    #[cfg(unix)]
+    {
+        fs::write(&file, "{\"a\": 2}").unwrap();
+        set_time(now);
+        seen.push(version(&view));
+        fs::write(folder.path("next"), "{\"a\": 3}").unwrap();
+        fs::rename(folder.path("next"), &file).unwrap();
+        set_time(now);
+        seen.push(version(&view));
+    }
+    let count = seen.len();
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), count, "{seen:?}");
+    // What the browser knows is compared with all of it.
+    let known = format!(
+        "Cookie: {}\r\nIf-None-Match: {}\r\n",
+        view.cookie,
+        version(&view)
+    );
+    assert_eq!(view.with("GET /api/file/0/a.json", &known).status, 304);
+}
+
+#[test]
+fn changes_are_reported_whatever_the_clock_says() {
+    use std::time::SystemTime;
+    let folder = Folder::new("clock-events");
+    folder.write("runs/a.json", "{}");
+    let view = folder.view(&[]);
+    let mut stream = TcpStream::connect(&view.address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    write!(
+        stream,
+        "GET /api/events HTTP/1.1\r\nHost: {}\r\nCookie: {}\r\n\r\n",
+        view.address, view.cookie
+    )
+    .unwrap();
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line == "event: ready"));
+    let mut hear = |bytes: usize| {
+        let wanted = format!("\"bytes\":{bytes},");
+        assert!(lines.any(|line| line.contains(&wanted)), "{bytes}");
+    };
+    // The folder may not be watched yet.
+    for _ in 0..20 {
+        folder.write("runs/a.json", "[ ]");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    hear(3);
+    let now = SystemTime::now();
+    let hour = Duration::from_secs(3600);
+    for (bytes, time) in [
+        (10, now + 24 * hour),
+        (20, now - 24 * hour),
+        (30, now - 24 * hour),
+    ] {
+        folder.write("runs/a.json", " ".repeat(bytes));
+        let file = fs::File::options()
+            .write(true)
+            .open(folder.path("runs/a.json"));
+        file.unwrap().set_modified(time).unwrap();
+        hear(bytes);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_that_is_killed_leaves_no_response_that_looks_whole() {
+    let folder = Folder::new("killed");
+    folder.write("runs/large.json", vec![b'x'; 16 << 20]);
+    many(&folder);
+    let mut view = folder.view(&[]);
+    let (host, cookie) = (view.address.clone(), view.cookie.clone());
+    let head = |line: &str, more: &str| {
+        format!("{line} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n{more}\r\n")
+    };
+    let paths = vec!["file/0/large.json"; 64];
+    let heads = json!({ "paths": paths, "bytes": 262_144 }).to_string();
+    let length = format!("Content-Length: {}\r\n", heads.len());
+    let requests = [
+        head("GET /api/file/0/large.json", ""),
+        head("GET /api/files", ""),
+        head("POST /api/heads", &length) + &heads,
+    ];
+    let clients: Vec<TcpStream> = requests
+        .iter()
+        .flat_map(|request| stalled(&view, request, 1))
+        .collect();
+    view.child.kill().unwrap();
+    view.child.wait().unwrap();
+    for (mut client, request) in clients.into_iter().zip(&requests) {
+        let mut rest = Vec::new();
+        let ended = client.read_to_end(&mut rest);
+        let is_whole = rest.len() >= 16 << 20 || rest.ends_with(b"\r\n0\r\n\r\n");
+        assert!(ended.is_err() || !is_whole, "{request}");
+    }
+}
+
+#[test]
+fn no_output_has_a_key() {
+    const KEY: &str = "k3y-of-the-library";
+    let folder = Folder::new("keys");
+    folder.write("runs/a.json", "{}");
+    // In the environment, in an argument, and in the address of a file.
+    let url = "https://user:k3y-of-the-library@example.org/logs/b.eval?sig=k3y-of-the-library#k3y-of-the-library";
+    for (arguments, in_environment) in [
+        (vec!["runs"], true),
+        (vec!["runs", "--api-key", KEY], false),
+        (vec![url], true),
+        (vec!["runs", url], true),
+    ] {
+        for json in [true, false] {
+            let mut command = folder.command(&arguments);
+            command.arg(if json { "--json" } else { "--no-open" });
+            if in_environment {
+                command.env("VOLARY_API_KEY", KEY);
+            }
+            command
+                .env("RUST_BACKTRACE", "full")
+                .env("RUST_LOG", "trace");
+            let mut child = command.spawn().unwrap();
+            let mut said = BufReader::new(child.stdout.take().unwrap());
+            let mut line = String::new();
+            said.read_line(&mut line).unwrap();
+            let port = line.rsplit_once("127.0.0.1:").unwrap().1;
+            let port: String = port.chars().take_while(char::is_ascii_digit).collect();
+            let address = format!("127.0.0.1:{port}");
+            // Requests with the key where it belongs and where it does not.
+            let body = format!("{{\"token\": \"{KEY}x\"}}");
+            for request in [
+                format!(
+                    "POST /api/session HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                    body.len()
+                ),
+                format!(
+                    "GET /?token={KEY} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+                ),
+                format!(
+                    "GET /api/file/0/{KEY} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {KEY}\r\nConnection: close\r\n\r\n"
+                ),
+                format!("GET /{KEY} HTTP/1.1\r\nHost: {KEY}\r\nConnection: close\r\n\r\n"),
+                format!("{KEY}\r\n\r\n"),
+            ] {
+                let mut stream = TcpStream::connect(&address).unwrap();
+                let _ = stream.write_all(request.as_bytes());
+                let mut answer = Vec::new();
+                let _ = stream.read_to_end(&mut answer);
+                let answer = String::from_utf8_lossy(&answer);
+                assert!(!answer.contains(KEY), "{answer}");
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let mut all = line;
+            said.read_to_string(&mut all).unwrap();
+            let mut errors = child.stderr.take().unwrap();
+            errors.read_to_string(&mut all).unwrap();
+            assert!(!all.contains(KEY), "{arguments:?}: {all}");
+        }
+    }
+    // What does not start.
+    for arguments in [
+        vec!["absent", "--api-key", KEY],
+        vec!["runs", "--api-key", KEY, "--port", "x"],
+        vec!["runs", "--api-key", KEY, "--no-such-option"],
+        vec!["runs", "--api-key", KEY, "--api-key", KEY],
+        vec!["runs", "--api-key", KEY, "--host", "192.0.2.1"],
+    ] {
+        let error = folder.refused(&arguments);
+        assert!(!error.contains(KEY), "{arguments:?}: {error}");
+    }
+    let help = folder
+        .command(&["--help"])
+        .env("VOLARY_API_KEY", KEY)
+        .output()
+        .unwrap();
+    assert!(!String::from_utf8_lossy(&help.stdout).contains(KEY));
+}
+
 #[test]
 fn addresses_are_part_of_the_library() {
     let folder = Folder::new("urls");
