@@ -1,5 +1,5 @@
 // Firefox and WebKit, driven over WebDriver: the minimum for a smoke journey. Elements are found by XPath, which
-// both clients support.
+// both clients support. `evaluate` returns the value of an expression, in the page or in the frame with an id.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,6 +21,11 @@ export async function firefox(executablePath) {
     click: async (xpath) => (await found(xpath)).click(),
     type: async (xpath, text) => (await found(xpath)).type(text),
     text: () => page.evaluate(() => `${location.href}\n${document.body.innerText}`),
+    evaluate: async (expression, id) => {
+      if (!id) return page.evaluate(expression);
+      const element = await page.waitForSelector(`#${id}`, { timeout: PATIENCE });
+      return (await element.contentFrame()).evaluate(expression);
+    },
     close: () => browser.close(),
   };
 }
@@ -54,6 +59,14 @@ export async function webkit(driver, browser) {
       click: async (xpath) => (await found(xpath)).click(),
       type: async (xpath, text) => (await found(xpath)).sendKeys(text),
       text: () => session.executeScript("return `${location.href}\\n${document.body.innerText}`"),
+      evaluate: async (expression, id) => {
+        if (id) await session.switchTo().frame(await session.findElement(By.id(id)));
+        try {
+          return await session.executeScript(`return ${expression}`);
+        } finally {
+          await session.switchTo().defaultContent();
+        }
+      },
       close: async () => {
         await session.quit();
         await stop();
