@@ -1,16 +1,19 @@
 //! The user's tokenizer file, which shows the text of tokens in Review and in the template lab. It is stored in the
 //! browser, and the next visit reads it when it is needed.
 //!
-//! The code of tokenizers is large, so it is loaded with the first file.
+//! The code of tokenizers is large, so it is loaded with the first file. It panics on some files and texts, so it runs
+//! isolated.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;
-use volary_tokens::{FileTokenizer, Tokenizer};
+use volary_tokens::tokenizer::file::broken;
+use volary_tokens::{FileTokenizer, TokenId, Tokenizer, TokenizerError};
 
 use crate::browser::database::DatabaseError;
 use crate::browser::files::GivenFile;
+use crate::browser::isolation::isolated;
 use crate::browser::lazy::Loaded;
 use crate::browser::storage::{self as small, Keep};
 use crate::storage::sources;
@@ -30,17 +33,48 @@ pub struct NamedTokenizer {
     pub tokenizer: SharedTokenizer,
 }
 
-type Read = fn(&[u8]) -> Result<SharedTokenizer, String>;
+type Read = fn(Vec<u8>) -> Result<SharedTokenizer, String>;
 
 #[wasm_split(template, wasm_split_path = leptos::wasm_split, fallible)]
 fn reader() -> Loaded<Read> {
     Ok(read_bytes)
 }
 
-fn read_bytes(bytes: &[u8]) -> Result<SharedTokenizer, String> {
-    match FileTokenizer::read(bytes) {
-        Ok(tokenizer) => Ok(Arc::new(tokenizer)),
+/// Reads the bytes of a tokenizer file.
+pub fn read_bytes(bytes: Vec<u8>) -> Result<SharedTokenizer, String> {
+    let read = isolated(move || FileTokenizer::read(&bytes)).unwrap_or_else(|_| Err(broken()));
+    match read {
+        Ok(tokenizer) => Ok(Arc::new(IsolatedTokenizer(Arc::new(tokenizer)))),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A tokenizer of which a panic is an error.
+struct IsolatedTokenizer(Arc<FileTokenizer>);
+
+impl IsolatedTokenizer {
+    fn isolated<T: 'static>(
+        &self,
+        work: impl FnOnce(&FileTokenizer) -> Result<T, TokenizerError> + 'static,
+    ) -> Result<T, TokenizerError> {
+        let tokenizer = Arc::clone(&self.0);
+        isolated(move || work(&tokenizer)).unwrap_or_else(|_| Err(broken()))
+    }
+}
+
+impl Tokenizer for IsolatedTokenizer {
+    fn encode(&self, text: &str) -> Result<Vec<TokenId>, TokenizerError> {
+        let text = text.to_owned();
+        self.isolated(move |tokenizer| tokenizer.encode(&text))
+    }
+
+    fn decode(&self, ids: &[TokenId]) -> Result<Vec<u8>, TokenizerError> {
+        let ids = ids.to_vec();
+        self.isolated(move |tokenizer| tokenizer.decode(&ids))
+    }
+
+    fn is_special(&self, id: TokenId) -> bool {
+        self.0.is_special(id)
     }
 }
 
@@ -161,7 +195,7 @@ async fn read(file: &GivenFile) -> Result<SharedTokenizer, String> {
     }
     let bytes = file.read().await?;
     let read = reader().await.map_err(|error| error.to_string())?;
-    read(&bytes)
+    read(bytes)
 }
 
 fn signal() -> ArcRwSignal<Chosen<NamedTokenizer>> {

@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
+use super::isolation;
 use super::storage::{self, Keep};
 
 const KEPT: &str = "rescued";
@@ -21,7 +22,12 @@ thread_local! {
 
 /// Installs the panic hook.
 pub fn watch() {
-    std::panic::set_hook(Box::new(|info| show(&info.to_string())));
+    std::panic::set_hook(Box::new(|info| {
+        let message = info.to_string();
+        if !isolation::takes(&message) {
+            show(&message);
+        }
+    }));
 }
 
 /// Moves the message to the end of the page.

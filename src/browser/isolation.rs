@@ -5,9 +5,12 @@
 //! run, so it must share nothing with the rest of the program; a few panics cost a few megabytes.
 
 use std::cell::{Cell, RefCell};
+#[cfg(target_family = "wasm")]
 use std::rc::Rc;
 
+#[cfg(target_family = "wasm")]
 use js_sys::Function;
+#[cfg(target_family = "wasm")]
 use wasm_bindgen::prelude::*;
 
 thread_local! {
@@ -26,6 +29,7 @@ pub(super) fn takes(panic: &str) -> bool {
 }
 
 /// Runs a function. Returns the message if it panics.
+#[cfg(target_family = "wasm")]
 pub fn isolated<T: 'static>(work: impl FnOnce() -> T + 'static) -> Result<T, String> {
     let result: Rc<RefCell<Option<T>>> = Rc::default();
     let closure = {
@@ -44,4 +48,10 @@ pub fn isolated<T: 'static>(work: impl FnOnce() -> T + 'static) -> Result<T, Str
             Err(MESSAGE.take())
         }
     }
+}
+
+/// Runs a function. Returns the message if it panics.
+#[cfg(not(target_family = "wasm"))]
+pub fn isolated<T: 'static>(work: impl FnOnce() -> T + 'static) -> Result<T, String> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|_| MESSAGE.take())
 }

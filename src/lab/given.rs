@@ -1,16 +1,15 @@
 //! Detects the kind of a file that the user provided: a template, a tokenizer, or messages.
 
 use volary_core::{Json, json};
-use volary_tokens::FileTokenizer;
 use volary_tokens::tokenizer::TokenizerFormat;
 
 use super::link;
+use crate::tokenizer::{SharedTokenizer, read_bytes};
 
 /// The contents of a file.
-#[derive(Debug)]
 pub(super) enum LabFile {
     Template(String),
-    Tokenizer(Box<FileTokenizer>),
+    Tokenizer(SharedTokenizer),
     /// Messages as JSON.
     Messages(String),
     /// Messages and tools as JSON, of the first episode in the file.
@@ -33,17 +32,12 @@ impl LabFile {
                     return Ok(conversation);
                 }
                 // A Jinja template may begin with a brace too.
-                match FileTokenizer::read(&bytes) {
-                    Ok(tokenizer) => Ok(LabFile::Tokenizer(Box::new(tokenizer))),
-                    Err(error) => match std::str::from_utf8(&bytes) {
-                        Ok(text) if is_jinja(text) => Ok(LabFile::Template(text.to_owned())),
-                        _ => Err(error.to_string()),
-                    },
+                match std::str::from_utf8(&bytes) {
+                    Ok(text) if is_jinja(text) => Ok(LabFile::Template(text.to_owned())),
+                    _ => read_bytes(bytes).map(LabFile::Tokenizer),
                 }
             }
-            Some(_) => FileTokenizer::read(&bytes)
-                .map(|tokenizer| LabFile::Tokenizer(Box::new(tokenizer)))
-                .map_err(|error| error.to_string()),
+            Some(_) => read_bytes(bytes).map(LabFile::Tokenizer),
             None => match String::from_utf8(bytes) {
                 Ok(text) if text.trim_start().starts_with('[') => Ok(LabFile::Messages(text)),
                 Ok(text) => Ok(LabFile::Template(text)),

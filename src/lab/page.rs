@@ -2,7 +2,6 @@
 //!
 //! The report is computed on the page's thread, shortly after the last change; [`super::input`] bounds the work.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
@@ -211,7 +210,7 @@ impl Lab {
                 self.template.set(OWN.to_owned());
             }
             LabFile::Tokenizer(tokenizer) => {
-                tokenizer::keep(file, Arc::from(tokenizer as Box<_>)).await;
+                tokenizer::keep(file, tokenizer).await;
             }
             LabFile::Messages(messages) => self.messages.set(messages),
             LabFile::Conversation { messages, tools } => {

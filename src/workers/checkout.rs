@@ -243,7 +243,15 @@ fn unpacked(name: &str, bytes: &[u8]) -> Result<Files, String> {
         let Some(path) = needed(path) else { continue };
         if let Some(read) = archive.read(place) {
             let bytes = read.map_err(|error| error.to_string())?;
-            files.insert(path.to_owned(), text_of(path, bytes)?);
+            let text = text_of(path, bytes)?;
+            // Of two checkouts in one file, no mixture is read.
+            if let Some(other) = files.insert(path.to_owned(), text.clone())
+                && other != text
+            {
+                return Err(format!(
+                    "{name} contains {path} twice, with different contents. Pack one checkout of tau-bench."
+                ));
+            }
         }
     }
     Ok(files)
@@ -390,6 +398,74 @@ mod tests {
         let tasks = &checked.tasks[0];
         assert_eq!(tasks.0, "tau-bench/airline/test");
         assert!(tasks.1.contains("ben_2"));
+    }
+
+    #[test]
+    fn a_hostile_zip_is_a_checkout_or_an_error() {
+        let whole = airline("ben_2");
+        let with = |others: &[(&str, &[u8])]| {
+            let mut packer = Packer::default();
+            for (path, text) in &whole {
+                packer.add(path, text.as_bytes()).unwrap();
+            }
+            for (path, bytes) in others {
+                packer.add(path, bytes).unwrap();
+            }
+            unpacked("a.zip", &packer.finish().unwrap())
+        };
+        // Names are no paths: those that lead elsewhere are other files, or one of the needed files.
+        let wiki = "tau_bench/envs/airline/wiki.md";
+        let names = ["../../etc/passwd", "/etc/passwd", "C:\\x", "a\0b", "", "tau_bench/envs/../x"];
+        let others: Vec<(&str, &[u8])> = names.iter().map(|name| (*name, &b"x"[..])).collect();
+        let files = with(&others).unwrap();
+        assert_eq!(files.len(), whole.len());
+        assert_eq!(files[wiki], "Fly safely.");
+        for name in ["../../", "/", "a/../../"] {
+            let twice = with(&[(&format!("{name}{wiki}"), b"Fly.")]).unwrap_err();
+            assert!(twice.contains("twice, with different contents"), "{twice}");
+            let same = with(&[(&format!("{name}{wiki}"), b"Fly safely.")]).unwrap();
+            assert_eq!(same, files);
+        }
+        // A link is a file with a path, which is not followed.
+        let link = with(&[("tau_bench/envs/airline/tasks_dev.py", b"../../x")]);
+        assert_eq!(link.unwrap(), files);
+        let orders = "tau_bench/envs/retail/data/orders.json";
+        let bomb = with(&[(orders, &vec![b'['; 9 << 20])]).unwrap_err();
+        assert!(bomb.contains("unpacks to more than 8 MB"), "{bomb}");
+        let binary = with(&[(orders, &[0xff, 0xfe])]).unwrap_err();
+        assert!(binary.contains("not UTF-8"), "{binary}");
+        let crowd: Vec<String> = (0..50_001).map(|place| format!("{place}")).collect();
+        let crowd: Vec<(&str, &[u8])> = crowd.iter().map(|name| (&**name, &b""[..])).collect();
+        let crowd = with(&crowd).unwrap_err();
+        assert!(crowd.contains("more than 50000 files"), "{crowd}");
+    }
+
+    #[test]
+    fn hostile_contents_are_errors_that_name_their_file() {
+        let deep = "[".repeat(1 << 20);
+        let digits = "1".repeat(1 << 20);
+        let hostile = [
+            (2, deep.clone()),
+            (2, format!("{{\"a\": {digits}}}")),
+            (2, "{\"a\": {}, \"a\": []}".to_owned()),
+            (4, format!("TASKS = {deep}")),
+            (4, format!("TASKS = {digits}")),
+            (4, format!("TASKS = [{}]", "Task(),".repeat(1 << 17))),
+            (4, format!("TASKS = [{}]", "('a'".repeat(1 << 17))),
+            (4, format!("TASKS = '{}", "\\N".repeat(1 << 17))),
+            (4, format!("TASKS = [{}", "#\n".repeat(1 << 19))),
+            (4, "TASKS =\n".repeat(1 << 17)),
+        ];
+        for (place, text) in hostile {
+            let mut files = airline("ben_2");
+            let start: String = text.chars().take(20).collect();
+            files[place].1 = text;
+            let began = std::time::Instant::now();
+            let error = checked(&files).err().expect(&start);
+            assert!(error.contains(files[place].0), "{start}: {error}");
+            assert!(error.len() < 2_000, "{start}: an error of {} bytes", error.len());
+            assert!(began.elapsed().as_secs() < 20, "{start} took {:?}", began.elapsed());
+        }
     }
 
     #[test]

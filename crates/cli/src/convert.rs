@@ -4,10 +4,12 @@
 //! all episodes at the start of a file, so all are held.
 //!
 //! - `format`: the formats. `growing_file`: the file of many episodes. `output_folder`: a file for each episode.
+//!   `many_files`: asks before very many files are written.
 //! - `tags_beside`: tags from `.volary/notes.jsonl`.
 
 mod format;
 mod growing_file;
+mod many_files;
 mod output_folder;
 mod tags_beside;
 
@@ -42,7 +44,7 @@ Examples:
 Exit status:
   0  all files were read and written
   1  a part of a file could not be read, or an episode could not be written; the rest was written
-  2  nothing was written
+  2  nothing was written, or the rest was not, because it would be more than 10,000 files
   3  as 0 or 1, but keys, tokens or passwords were found in what was written. E-mail addresses are only listed";
 
 /// Reads trajectories of any format and writes them in another one.
@@ -71,6 +73,10 @@ pub struct Convert {
     /// Mask API keys, tokens, passwords, private keys and e-mail addresses. Without it they are listed with their places
     #[arg(long)]
     mask: bool,
+
+    /// Write more than 10,000 files without asking
+    #[arg(long, short)]
+    yes: bool,
 
     /// Print the report as one JSON object
     #[arg(long, requires = "out")]
@@ -122,6 +128,8 @@ struct Progress {
     rows: Vec<Row>,
     held: Vec<Episode>,
     folder: Option<OutputFolder>,
+    /// Whether the user agreed to very many files.
+    is_agreed: bool,
     /// The paths of the written files.
     written: Vec<String>,
     /// The names of episodes that could not be written, with the reasons.
@@ -139,7 +147,10 @@ impl Convert {
         let holds_all = self.holds_all();
         let convert = |batch: Vec<(String, Episode)>| self.converted(batch, &tags, holds_all);
         let mut check = Check::new(self.mask);
-        let mut progress = Progress::default();
+        let mut progress = Progress {
+            is_agreed: self.yes,
+            ..Progress::default()
+        };
         let mut write = |converted: Result<Converted>| {
             let converted = converted?;
             for (file, found) in &converted.found {
@@ -272,7 +283,8 @@ impl Convert {
                 let all: Vec<&Episode> = held.iter().collect();
                 self.compared(&all, &mut progress.lost)?
             }
-            (Some(_), false) => {
+            (Some(out), false) => {
+                self.agree_to(held.len(), out, progress)?;
                 for episode in &held {
                     let bytes = self.compared(&[episode], &mut progress.lost);
                     self.write_files(vec![(episode.name.clone(), bytes)], progress)?;
@@ -316,6 +328,7 @@ impl Convert {
         let Some(out) = &self.out else {
             return Ok(());
         };
+        self.agree_to(files.len(), out, progress)?;
         let folder = match progress.folder.take() {
             Some(folder) => folder,
             None => OutputFolder::create(out)?,
@@ -329,6 +342,15 @@ impl Convert {
                 }
                 Err(error) => progress.failed.push((name, error.to_string())),
             }
+        }
+        Ok(())
+    }
+
+    /// Asks whether this many more files are to be written, if there are very many. Fails if they are not.
+    fn agree_to(&self, more: usize, out: &Path, progress: &mut Progress) -> Result<()> {
+        if !progress.is_agreed && progress.written.len() + more > many_files::MOST {
+            many_files::ask(progress.written.len(), more, out)?;
+            progress.is_agreed = true;
         }
         Ok(())
     }

@@ -605,3 +605,19 @@ fn lessons_are_checked_with_line_numbers() {
     );
     assert_eq!(volary(&["lesson", "check", "nowhere.md"]).status, Some(2));
 }
+
+#[test]
+fn very_many_files_are_written_only_if_the_user_agrees() {
+    let folder = Folder::new("many-files");
+    let line = r#"{"messages": [{"role": "user", "content": "a"}]}"#;
+    let path = folder.write("chats.jsonl", &format!("{line}\n").repeat(10_001));
+    let out = folder.path("out");
+    let arguments = ["convert", &path, "--to", "markdown", "--out", &out];
+    let refused = volary(&arguments);
+    assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("writes 10001 files into") && refused.stderr.contains("--yes"));
+    assert!(!Path::new(&out).exists(), "nothing is written");
+    let agreed = volary(&[arguments.as_slice(), &["--yes"]].concat());
+    assert_eq!(agreed.status, Some(0), "{}", agreed.stderr);
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 10_001);
+}

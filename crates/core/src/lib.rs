@@ -26,6 +26,7 @@ pub mod task_config;
 pub mod token_stream;
 pub mod token_strip;
 pub mod tool;
+pub mod unpacking;
 pub mod view;
 pub mod virtual_clock;
 

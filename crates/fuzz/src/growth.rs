@@ -3,6 +3,8 @@
 //! - [`case`]: a mutated seed of a format, with repeated parts, long texts, references and compression. It is
 //!   derived from the format and a number.
 //! - [`attacks`]: hand-written files, each for one kind of expansion. [`crowds`]: several such files at once.
+//! - [`many`]: hand-written files that grow into very many episodes, files, rows or links. [`multiples`]: any format, as
+//!   often as it fits.
 //! - [`cost`]: the cost of importing and showing files. Memory is counted by the allocator, so the same input
 //!   always costs the same; time is measured for long runs only.
 
@@ -21,8 +23,10 @@ use crate::tree::{Style, Tree};
 use crate::{ALLOCATOR, PEAK};
 
 mod attacks;
+mod many;
 
 pub use attacks::{attacks, crowds};
+pub use many::{many, multiples};
 
 /// The maximum size of an input, in bytes.
 pub const LARGEST: usize = 100 << 10;
@@ -33,6 +37,8 @@ pub const MOST_ALLOCATED: usize = 6 << 30;
 /// The maximum time of an input, in a release build.
 pub const MOST_TIME: Duration = Duration::from_secs(2);
 
+/// The limit of the page for the rows of a Parquet file, in bytes.
+const LARGEST_ROWS: usize = 512 << 20;
 /// The maximum size of a case before compression, in bytes.
 const LONGEST: usize = 12 << 20;
 
@@ -67,7 +73,7 @@ impl Cost {
 /// costs counts. Includes the allocations of other threads.
 pub fn cost(files: &[InputFile]) -> Cost {
     let whole = measured(|| {
-        let files = as_lines(files).unwrap_or_default();
+        let files = as_lines(files, LARGEST_ROWS).unwrap_or_default();
         if let Ok(outcome) = import(&files) {
             for episode in &outcome.episodes {
                 let frames = episode.frames.len();

@@ -41,7 +41,7 @@ pub enum Depth {
 /// # Panics
 /// If an invariant is violated.
 pub fn judge(files: &[InputFile], depth: Depth) -> usize {
-    let Some(files) = as_lines(files) else {
+    let Some(files) = as_lines(files, LIMITS.member) else {
         return 0;
     };
     let files = &*files;
@@ -71,15 +71,15 @@ pub fn judge(files: &[InputFile], depth: Depth) -> usize {
     outcome.episodes.len()
 }
 
-/// Replaces Parquet files by their rows, as the page and the command do; `None` if one has none.
-pub fn as_lines(files: &[InputFile]) -> Option<Cow<'_, [InputFile]>> {
+/// Replaces Parquet files by their rows, of at most `limit` bytes, as the page and the command do; `None` if one has none.
+pub fn as_lines(files: &[InputFile], limit: usize) -> Option<Cow<'_, [InputFile]>> {
     if !files.iter().any(|file| is_parquet(&file.bytes)) {
         return Some(files.into());
     }
     let read = |file: &InputFile| {
         let mut file = file.clone();
         if is_parquet(&file.bytes) {
-            match read_rows(std::mem::take(&mut file.bytes), LIMITS.member) {
+            match read_rows(std::mem::take(&mut file.bytes), limit) {
                 Ok(rows) => file.bytes = rows.lines.into_bytes(),
                 Err(error) => {
                     assert!(!error.to_string().is_empty());

@@ -3,8 +3,9 @@
 //! - `--only FORMAT`: this format only; may be repeated. `--inputs N`: cases per format (default 10,000).
 //! - `--from N`: the number of the first case. `--out DIR`: where failing cases are written.
 //!
-//! Then it runs expanding files ([`growth`]): one case in a few hundred, and each hand-written attack. A case
-//! that takes too much memory, work or time is written and counted.
+//! Then it runs expanding files ([`growth`]): each hand-written attack, files of each format that grow into as many episodes
+//! as possible, and one generated case in a few hundred. A case that takes too much memory, work or time is written and
+//! counted.
 //!
 //! A case that panics is written and counted; one that takes ten seconds is written and ends the run.
 //! Everything runs on a stack as small as that of a browser's worker, so a stack overflow ends the run as well:
@@ -147,8 +148,16 @@ fn try_growth(formats: &[Format], from: u64, count: u64, out: &Path) -> u64 {
             cost.time.as_millis()
         );
     };
-    for (name, make) in growth::attacks() {
+    for (name, make) in growth::attacks().into_iter().chain(growth::many()) {
         line(name, 1, try_one(name, 0, &make()));
+    }
+    for format in formats {
+        let cases = growth::multiples(format);
+        let name = format!("many of {}", format.name);
+        let costs = (0..).zip(&cases);
+        let costs = costs.map(|(number, files)| try_one(&name, number, files));
+        let most = costs.fold(Cost::default(), Cost::most);
+        line(&name, cases.len() as u64, most);
     }
     for format in formats {
         let costs = (from..from + count).map(|number| {

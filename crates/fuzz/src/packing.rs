@@ -57,30 +57,46 @@ pub fn zip(mut members: Vec<(String, Vec<u8>)>, random: &mut Random) -> Option<I
 
 /// Packs the files into a tar file. The sizes in its headers may be wrong.
 pub fn tar(files: &[InputFile], random: &mut Random) -> InputFile {
-    const BLOCK: usize = 512;
     let mut bytes = Vec::new();
     for file in files {
-        let mut header = [0_u8; BLOCK];
-        let name = file.name.as_deref().unwrap_or("x");
-        let name = &name.as_bytes()[..name.len().min(99)];
-        header[..name.len()].copy_from_slice(name);
         let size = match random.below(16) {
             0 => random.next_u64() >> 31,
             _ => file.bytes.len() as u64,
         };
-        header[124..135].copy_from_slice(format!("{size:011o}").as_bytes());
-        header[156] = b'0';
-        header[257..263].copy_from_slice(b"ustar\0");
-        header[148..156].fill(b' ');
-        let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
-        header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
-        bytes.extend_from_slice(&header);
-        bytes.extend_from_slice(&file.bytes);
-        bytes.resize(bytes.len().next_multiple_of(BLOCK), 0);
+        add_to_tar(
+            &mut bytes,
+            file.name.as_deref().unwrap_or("x"),
+            size,
+            &file.bytes,
+        );
     }
-    bytes.resize(bytes.len() + 2 * BLOCK, 0);
+    end_tar(&mut bytes);
     InputFile {
         name: Some("packed.tar".to_owned()),
         bytes,
     }
+}
+
+/// The length of a header of a tar file, and the unit of its contents.
+const BLOCK: usize = 512;
+
+/// Adds a file to a tar file. `size` is what its header says.
+pub fn add_to_tar(tar: &mut Vec<u8>, name: &str, size: u64, content: &[u8]) {
+    let mut header = [0_u8; BLOCK];
+    let name = &name.as_bytes()[..name.len().min(99)];
+    header[..name.len()].copy_from_slice(name);
+    header[124..135].copy_from_slice(format!("{size:011o}").as_bytes());
+    header[156] = b'0';
+    header[257..263].copy_from_slice(b"ustar\0");
+    header[148..156].fill(b' ');
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    tar.extend_from_slice(&header);
+    tar.extend_from_slice(content);
+    tar.resize(tar.len().next_multiple_of(BLOCK), 0);
+}
+
+/// Ends a tar file.
+pub fn end_tar(tar: &mut Vec<u8>) {
+    tar.resize(tar.len() + 2 * BLOCK, 0);
 }

@@ -255,7 +255,7 @@ mod tests {
         for format in formats().unwrap() {
             assert!(!format.seeds.is_empty(), "{}", format.name);
             for files in &format.seeds {
-                let outcome = import(&as_lines(files).unwrap()).unwrap();
+                let outcome = import(&as_lines(files, 1 << 20).unwrap()).unwrap();
                 let source = outcome.episodes[0].source.as_ref();
                 let found = source.map_or("", |source| &source.format);
                 let own = CONTAINERS.contains(&format.name);

@@ -6,11 +6,14 @@
 //! - Missing values are `null`; NaN stays NaN. In structs within a row they are left out, because a table gives all structs
 //!   of a column the members of all of them: arguments of other tools, for example.
 //!
-//! Invariants: the output has a limit; rows before the first damaged page are returned.
+//! Invariants: the output has a limit, which depends on the size of the file, and so has what is built at once; rows before
+//! the first damaged page are returned.
 
 mod column_type;
+mod declared;
 mod field;
 mod rows;
+mod thrift;
 mod write;
 
 pub use rows::{ParquetError, Rows, contradictory, is_parquet, read_rows};

@@ -7,13 +7,18 @@ use parquet::basic::Compression;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use volary_core::json::Json;
+use volary_core::unpacking::{most_bytes, most_episodes};
 
+use crate::declared::{check_pages, check_schema, first_large_row};
 use crate::field::{has_meanings, object};
 
 /// The bytes at both ends of a file.
 const MAGIC: &[u8] = b"PAR1";
 /// The same of a file whose metadata are encrypted.
 const ENCRYPTED: &[u8] = b"PARE";
+
+/// The bytes that the texts of a row may always have before it is built.
+const LARGEST_ROW: usize = 8 << 20;
 
 /// Whether these first bytes of a file are those of a Parquet file.
 pub fn is_parquet(start: &[u8]) -> bool {
@@ -79,7 +84,8 @@ pub enum ParquetError {
     },
 }
 
-/// Reads the rows of a file, up to `limit` bytes of JSON.
+/// Reads the rows of a file, up to `limit` bytes of JSON, and no more than a file of its size may become
+/// ([`volary_core::unpacking`]).
 ///
 /// # Errors
 /// If the metadata are encrypted or cannot be read, or declare more than `limit` bytes or an unsupported compression (Brotli, LZO). If a
@@ -103,7 +109,11 @@ fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
     if bytes.starts_with(ENCRYPTED) {
         return Err(ParquetError::Encrypted);
     }
-    let reader = SerializedFileReader::new(Bytes::from(bytes)).map_err(damaged)?;
+    let packed = bytes.len();
+    let (limit, most_rows) = (limit.min(most_bytes(packed)), most_episodes(packed));
+    check_schema(&bytes)?;
+    let bytes = Bytes::from(bytes);
+    let reader = SerializedFileReader::new(bytes.clone()).map_err(damaged)?;
     let groups = reader.metadata().row_groups().iter();
     let size: u64 = groups
         .map(|group| u64::try_from(group.total_byte_size()).unwrap_or(0))
@@ -117,12 +127,31 @@ fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
     if let Some(codec) = unsupported(reader.metadata()) {
         return Err(ParquetError::Compression { codec });
     }
+    let built = most_bytes(packed);
+    check_pages(&bytes, &reader, built)?;
+    let large_row = first_large_row(&reader, built.min(limit.max(LARGEST_ROW)), most_rows);
     let total = reader.metadata().file_metadata().num_rows();
     let schema = reader.metadata().file_metadata().schema_descr();
     let schema = schema.root_schema_ptr();
     let schema = Some(&*schema).filter(|schema| has_meanings(schema));
     let mut rows = Rows::default();
-    for row in reader.get_row_iter(None).map_err(damaged)? {
+    let mut iterator = reader.get_row_iter(None).map_err(damaged)?;
+    loop {
+        if rows.count == most_rows && (rows.count as i64) < total {
+            rows.loss = Some(format!(
+                "The rows from {} on ({total} in all) are not read: a Parquet file of this size may have {most_rows}. \
+                 Convert it to JSON Lines to read all of them.",
+                rows.count + 1
+            ));
+            break;
+        }
+        if Some(rows.count) == large_row {
+            rows.loss = Some(beyond_limit(rows.count, total, limit));
+            break;
+        }
+        let Some(row) = iterator.next() else {
+            break;
+        };
         let row = match row {
             Ok(row) => row,
             Err(error) => {
@@ -136,11 +165,7 @@ fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
         };
         let line = Json::Object(object(&row, schema)).to_python_text();
         if rows.lines.len() + line.len() >= limit {
-            rows.loss = Some(format!(
-                "The rows from {} on ({total} in all) are not read: as JSON, the file has more than {} MB.",
-                rows.count + 1,
-                limit >> 20
-            ));
+            rows.loss = Some(beyond_limit(rows.count, total, limit));
             break;
         }
         rows.lines.push_str(&line);
@@ -148,6 +173,16 @@ fn read(bytes: Vec<u8>, limit: usize) -> Result<Rows, ParquetError> {
         rows.count += 1;
     }
     Ok(rows)
+}
+
+/// The report of the rows after the first `read` ones, which exceed the limit.
+fn beyond_limit(read: usize, total: i64, limit: usize) -> String {
+    format!(
+        "The rows from {} on ({total} in all) are not read: as JSON, the file has more than {} MB. Convert it to JSON \
+         Lines, or split it.",
+        read + 1,
+        limit >> 20
+    )
 }
 
 /// The compression of a file for which there is no decoder. The crate would report it page by page, and as its own setting.

@@ -16,6 +16,8 @@ pub(crate) struct JsonStyle {
     pub(crate) key_separator: String,
     /// Whether to sort members by key.
     pub(crate) sort_keys: bool,
+    /// The number of bytes beyond which no more members are written.
+    pub(crate) most: usize,
 }
 
 impl Default for JsonStyle {
@@ -26,6 +28,7 @@ impl Default for JsonStyle {
             item_separator: ", ".to_owned(),
             key_separator: ": ".to_owned(),
             sort_keys: false,
+            most: usize::MAX,
         }
     }
 }
@@ -83,6 +86,9 @@ impl JsonStyle {
     ) {
         out.push(open);
         for (place, member) in members.iter().enumerate() {
+            if out.len() > self.most {
+                return;
+            }
             if place > 0 {
                 out.push_str(&self.item_separator);
             }

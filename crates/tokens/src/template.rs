@@ -21,9 +21,9 @@ pub use builtin::Builtin;
 pub use civil_time::CivilTime;
 pub use error::TemplateError;
 
-/// The work limit of a rendering, in minijinja's units (roughly one per instruction). A long episode needs less
-/// than a hundredth.
-const FUEL: u64 = 20_000_000;
+/// The work limit of a rendering, in minijinja's units: one for each instruction, and for each 64 bytes that are created.
+/// A text of a megabyte needs less than a tenth.
+const FUEL: u64 = 3_000_000;
 /// The maximum nesting of macros and values.
 const RECURSION: usize = 200;
 const NAME: &str = "template";
@@ -173,12 +173,12 @@ fn strftime(now: Option<CivilTime>, format: &str) -> Result<String, minijinja::E
 /// Writes the result of an expression as Python's `str` does.
 fn write_value(
     out: &mut Output<'_>,
-    _: &mut State<'_, '_>,
+    state: &mut State<'_, '_>,
     value: &Value,
 ) -> Result<(), minijinja::Error> {
     let written = match value.as_str() {
         Some(text) => out.write_str(text),
-        None => out.write_str(&python::display(value)),
+        None => out.write_str(&python::display(state, value)?),
     };
     written.map_err(|_| minijinja::Error::new(ErrorKind::WriteFailure, "the text can't be written"))
 }

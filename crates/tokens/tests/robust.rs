@@ -221,3 +221,161 @@ fn worked_example_of_slime() {
         );
     }
 }
+
+fn rendered(source: &str) -> Result<String, volary_tokens::TemplateError> {
+    let messages = [json!({"role": "user", "content": "hi"})];
+    let input = RenderInput {
+        messages: &messages,
+        ..RenderInput::default()
+    };
+    ChatTemplate::new(source)?.render(&input)
+}
+
+#[test]
+fn small_templates_do_not_fill_memory() {
+    let doubled = |start: &str, double: &str, end: &str| {
+        format!("{{% set x = {start} %}}{}{end}", format!("{{% set x = {double} %}}").repeat(60))
+    };
+    let long = "{% set x = 'ab' * 500000 %}";
+    let hostile = [
+        doubled("'ab'", "x ~ x", "{{ x }}"),
+        doubled("'ab'", "x + x", "{{ x }}"),
+        doubled("'ab'", "x * 2", "{{ x }}"),
+        // A list that contains another one twice, and so on: small, unless it is written.
+        doubled("[1]", "[x, x]", "{{ x }}"),
+        doubled("[1]", "[x, x]", "{{ x | tojson }}"),
+        doubled("[1]", "[x, x]", "{{ x | string }}"),
+        doubled("[1]", "[x, x]", "{{ [x] | join }}"),
+        doubled("[1]", "[x, x]", "{{ ''.join([x]) }}"),
+        doubled("[1]", "[x, x]", "{{ '' ~ x }}"),
+        doubled("[1]", "[x, x]", "{{ x == [x, x] }}"),
+        doubled("[1]", "[x, x]", "{{ raise_exception(x) }}"),
+        doubled("{'a': 1}", "{'a': x, 'b': x}", "{{ x }}"),
+        doubled("{'a': 1}", "{'a': x, 'b': x}", "{{ x | tojson(indent=1000) }}"),
+        format!("{long}{{{{ x | replace('a', x) }}}}"),
+        format!("{long}{{{{ x.replace('a', x) }}}}"),
+        format!("{long}{{{{ range(99999) | join(x) }}}}"),
+        format!("{long}{{{{ x.join(range(99999)) }}}}"),
+        format!("{long}{{{{ range(99999) | list | tojson(separators=(x, x)) }}}}"),
+        format!("{long}{{{{ [[[1]]] | tojson(indent=x) }}}}"),
+        format!("{long}{{{{ x.replace('a', '\\t').expandtabs(100000) }}}}"),
+        format!("{long}{{% for a in range(99999) %}}{{{{ x }}}}{{% endfor %}}"),
+        "{{ '{:999999999}'.format(1) ~ ('%999999999d' | format(1)) }}".to_owned(),
+        "{{ 'a' * 99999999999 }}{{ [1] * 99999999999 }}".to_owned(),
+        "{{ range(99999999999) | list }}".to_owned(),
+    ];
+    for source in hostile {
+        let began = std::time::Instant::now();
+        let text = rendered(&source);
+        let shown: String = source.chars().rev().take(60).collect();
+        assert!(text.is_err(), "{}", shown.chars().rev().collect::<String>());
+        assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn work_on_long_texts_counts_however_it_is_done() {
+    for work in ["x.find('b')", "x.count('b')", "x.rsplit('b')", "x.startswith('b')", "x | length"] {
+        let source = format!(
+            "{{% set x = 'a' * 5000000 %}}{{% for a in range(99999) %}}{{% set y = {work} %}}{{% endfor %}}"
+        );
+        let began = std::time::Instant::now();
+        let text = rendered(&source);
+        assert!(text.is_err() || work.ends_with("length"), "{work}");
+        assert!(began.elapsed().as_secs() < 60, "{work}: {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn templates_that_are_nested_or_long_end() {
+    const MANY: usize = 40_000;
+    let long = |before: &str, part: &str, after: &str| format!("{before}{}{after}", part.repeat(MANY));
+    for source in [
+        long("{{ ", "(", ""),
+        long("{{ ", "[", ""),
+        long("{{ ", "not ", "1 }}"),
+        long("{{ ", "-", "1 }}"),
+        long("{{ 1", " + 1", " }}"),
+        long("{{ 1", " ~ 1", " }}"),
+        long("{{ x", ".a", " }}"),
+        long("{{ x", "[0]", " }}"),
+        long("{{ x", "|string", " }}"),
+        long("{{ 1", " if 1 else 1", " }}"),
+        long("", "{% if 1 %}", ""),
+        long("", "{% for a in [1] %}", ""),
+        long("", "{% if 1 %}{% elif 1 %}", ""),
+        long("", "{% generation %}", ""),
+        long("{% raw %}", "{% '", ""),
+        long("{% raw %}", "{% \"{{", "{% endraw %}"),
+        long("", "{% raw %}", ""),
+        long("", "{{ '", ""),
+        long("", "{#", ""),
+        "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}".to_owned(),
+        "{% macro f(x) %}{{ f([x, x]) }}{{ f([x, x]) }}{% endmacro %}{{ f([]) }}".to_owned(),
+        "{% for a in [1, 1] recursive %}{{ loop([1, 1]) }}{% endfor %}".to_owned(),
+    ] {
+        let began = std::time::Instant::now();
+        let _ = rendered(&source);
+        let start: String = source.chars().take(30).collect();
+        assert!(began.elapsed().as_secs() < 60, "{start}: {:?}", began.elapsed());
+    }
+}
+
+/// A `tokenizer.json` with this model and these further members.
+fn tokenizer(model: &str, others: &str) -> Result<FileTokenizer, volary_tokens::TokenizerError> {
+    FileTokenizer::read(format!(r#"{{"version": "1.0", "model": {model}{others}}}"#).as_bytes())
+}
+
+const BPE: &str = r#"{"type": "BPE", "vocab": {"a": 0, "b": 1, "aa": 2}, "merges": ["a a"]}"#;
+
+fn split_by(pattern: &str) -> String {
+    let pattern = json!(pattern).to_compact_text();
+    format!(
+        r#", "pre_tokenizer": {{"type": "Split", "pattern": {{"Regex": {pattern}}}, "behavior": "Isolated", "invert": false}}"#
+    )
+}
+
+#[test]
+fn a_regular_expression_without_end_is_an_error_of_the_text() {
+    let plain = tokenizer(BPE, &split_by("a+|b")).unwrap();
+    assert_eq!(plain.encode("aab").unwrap(), [2, 1]);
+    let hostile = tokenizer(BPE, &split_by(r"(?:a|a)*(?:a+)+(?!a)c|b")).unwrap();
+    let error = hostile.encode(&"a".repeat(200)).unwrap_err();
+    assert!(error.to_string().contains("too many steps"), "{error}");
+}
+
+#[test]
+fn hostile_tokenizer_files_are_refused_or_work() {
+    let long = "a".repeat(5_000);
+    let unigram = |token: &str| {
+        format!(r#"{{"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["{token}", -1.0]]}}"#)
+    };
+    let refused = tokenizer(&BPE.replace("\"b\"", &format!("\"{long}\"")), "").unwrap_err();
+    assert!(refused.to_string().contains("a token of 5000 bytes"), "{refused}");
+    let refused = tokenizer(&unigram(&long[..300]), "").unwrap_err();
+    assert!(refused.to_string().contains("at most 256"), "{refused}");
+    let cases = [
+        tokenizer(&unigram("a"), ""),
+        tokenizer(&BPE.replace("\"a a\"", "\"x y\""), ""),
+        tokenizer(&BPE.replace("2}", "4294967295}"), ""),
+        tokenizer(&BPE.replace("\"aa\": 2", "\"aa\": 0"), ""),
+        tokenizer(&BPE.replace("\"merges\"", "\"end_of_word_suffix\": \"</w>\", \"merges\""), ""),
+        tokenizer(BPE, &split_by("(")),
+        tokenizer(BPE, &split_by("(?=)")),
+        tokenizer(BPE, &split_by(r"(\w{1,1000}){1,1000}")),
+        tokenizer(BPE, r#", "normalizer": {"type": "Precompiled", "precompiled_charsmap": "/////w=="}"#),
+        tokenizer(BPE, r#", "normalizer": {"type": "Replace", "pattern": {"String": ""}, "content": "aaaaaaaaaaaaaaaa"}"#),
+        tokenizer(BPE, r#", "added_tokens": [{"id": 0, "content": "", "special": true}]"#),
+        FileTokenizer::read(&[b"kitoken\0".as_slice(), &[0xff; 64]].concat()),
+        FileTokenizer::read(format!("{{{}", "\"model\":{".repeat(10_000)).as_bytes()),
+    ];
+    for tokenizer in cases.into_iter().flatten() {
+        let texts = ["", "a", "ab", "</w>", "\u{fffd}", &long];
+        for text in texts {
+            if let Ok(ids) = tokenizer.encode(text) {
+                let _ = tokenizer.decode(&ids);
+            }
+        }
+        let _ = tokenizer.decode(&[0, u32::MAX]);
+    }
+}

@@ -17,6 +17,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use rawzip::{ZipArchive, ZipSliceArchive};
+use volary_core::unpacking::most_bytes;
 
 use member::{Member, MemberLocation, Source};
 pub use pack::Packer;
@@ -32,15 +33,10 @@ pub struct Limits {
     pub members: usize,
 }
 
-/// The largest ratio of unpacked to packed bytes. Logs stay below it, even repetitive ones.
-const MOST_RATIO: usize = 100;
-/// The unpacked bytes that are always allowed, however small the file.
-const ALWAYS: usize = 8 << 20;
-
 impl Limits {
     /// Tightens the limits for a compressed file of this many bytes.
     pub fn of_packed(self, packed: usize) -> Limits {
-        let most = packed.saturating_mul(MOST_RATIO).max(ALWAYS);
+        let most = most_bytes(packed);
         Limits {
             total: self.total.min(most),
             member: self.member.min(most),

@@ -7,7 +7,8 @@
 //! - From bytes to documents, once for all formats: `files` (the files of a drop or an archive), `containers`
 //!   (zip, tar, gzip, Zstandard), `decode` (encodings), `document` (one JSON value or JSON Lines), `json_repair`
 //!   (truncated, malformed or too deep). `describe`: what a file appears to be, for error messages.
-//! - `expansion`: bounds how much data is created from a file. `memory`: bounds the memory of an import.
+//! - `expansion`: bounds how much data is created from a file. `memory`: bounds the memory of an import. `episode_limit`:
+//!   bounds the number of its episodes.
 //! - `reader`: the trait of a reader, its input and its output. `records`: the reader of formats in which each record
 //!   is an episode. `registry`: all readers.
 //! - From documents to episodes: `chat` reads messages, `transcript` groups them into steps. `members` removes known
@@ -41,6 +42,7 @@ mod decode;
 mod describe;
 mod docent;
 mod document;
+mod episode_limit;
 mod expansion;
 pub mod fields;
 mod files;
@@ -96,6 +98,7 @@ use crate::archive::Limits;
 use crate::episode::Episode;
 use batches::Ids;
 use containers::{Container, container, inner_name, unpack_single, untar};
+use episode_limit::EpisodeLimit;
 use fields::{Mappings, Unmapped};
 use files::Files;
 pub(crate) use inspect::worth;
@@ -125,6 +128,8 @@ pub struct ImportOutcome {
     annotations: Vec<prime_rl::Annotation>,
     /// The memory that the import may still take.
     memory: Memory,
+    /// The number of episodes that it may still add.
+    episode_limit: EpisodeLimit,
 }
 
 /// An entry of the report.
@@ -188,6 +193,7 @@ pub fn import_mapped(
     let given = inputs.iter().map(|input| input.bytes.len()).sum();
     let mut outcome = ImportOutcome {
         memory: Memory::of_given(given),
+        episode_limit: EpisodeLimit::of_given(given),
         ..ImportOutcome::default()
     };
     let files = Files::loose(inputs, &mut outcome);

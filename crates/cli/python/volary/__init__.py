@@ -58,15 +58,19 @@ def read(path: Paths) -> Iterator[dict[str, Any]]:
                 yield json.load(text)
 
 
-def convert(path: Paths, *, to: str, out: str | os.PathLike[str], mask: bool = False) -> dict[str, Any]:
+def convert(
+    path: Paths, *, to: str, out: str | os.PathLike[str], mask: bool = False, yes: bool = False
+) -> dict[str, Any]:
     """Writes episodes in another format, and returns the report of ``volary convert --json``.
 
     ``out`` is a file for formats that hold many episodes, and otherwise a folder. ``mask`` masks keys, tokens, passwords and
-    e-mail addresses; without it the member ``sensitive`` of the report lists them.
+    e-mail addresses; without it the member ``sensitive`` of the report lists them. ``yes`` allows more than 10,000 files.
     """
     arguments = ["convert", "--to", to, "--out", os.fspath(out), "--json"]
     if mask:
         arguments.append("--mask")
+    if yes:
+        arguments.append("--yes")
     printed = _run(arguments + ["--", *_paths(path)])
     report = json.loads(printed)
     for note in report["notes"]:

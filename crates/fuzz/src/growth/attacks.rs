@@ -123,14 +123,14 @@ fn crowd(one: &str) -> Vec<InputFile> {
     names.map(file).collect()
 }
 
-fn plain(name: &str, text: String) -> Vec<InputFile> {
+pub(super) fn plain(name: &str, text: String) -> Vec<InputFile> {
     vec![InputFile {
         name: Some(name.to_owned()),
         bytes: text.into_bytes(),
     }]
 }
 
-fn packed(name: &str, text: String) -> Vec<InputFile> {
+pub(super) fn packed(name: &str, text: String) -> Vec<InputFile> {
     vec![InputFile {
         name: Some(format!("{name}.gz")),
         bytes: gzip(text.as_bytes()),
@@ -150,7 +150,7 @@ fn tight(bytes: &[u8]) -> Vec<u8> {
     [&b"\x1f\x8b\x08\0\0\0\0\0\0\xff"[..], &packed, &[0; 8]].concat()
 }
 
-fn zip(members: &[(&str, Vec<u8>)]) -> InputFile {
+pub(super) fn zip(members: &[(&str, Vec<u8>)]) -> InputFile {
     let mut packer = Packer::default();
     for (name, bytes) in members {
         // Names and sizes are valid.
@@ -299,7 +299,7 @@ fn session(length: usize) -> String {
     lines.join("\n")
 }
 
-fn chat(other: &str) -> String {
+pub(super) fn chat(other: &str) -> String {
     format!(
         r#"{{"messages": [{{"role": "user", "content": "a"}}, {{"role": "assistant", "content": "b"}}], "x": {other}}}"#
     )

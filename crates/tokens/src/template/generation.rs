@@ -63,16 +63,20 @@ fn expression(text: &str, end: &str) -> usize {
     text.len()
 }
 
-/// The length of the content of a raw block, including its end tag.
+/// The length of the content of a raw block, including its end tag. Other tags in it are text, whatever their quotes.
 fn raw(text: &str) -> usize {
     let mut from = 0;
     while let Some(at) = text[from..].find("{%") {
-        let start = from + at;
-        let length = expression(&text[start..], "%}");
-        if word(&text[start..start + length]) == Some("endraw") {
-            return start + length;
+        let inner = &text[from + at + 2..];
+        let name = inner.trim_start_matches(['-', '+']).trim_start();
+        if let Some(after) = name.strip_prefix("endraw") {
+            let after = after.trim_start();
+            let after = after.strip_prefix(['-', '+']).unwrap_or(after);
+            if let Some(after) = after.strip_prefix("%}") {
+                return text.len() - after.len();
+            }
         }
-        from = start + 2;
+        from += at + 2;
     }
     text.len()
 }
@@ -144,6 +148,7 @@ mod tests {
             "{{ '{% generation %}' }}",
             "{# {% generation %} #}",
             "{% raw %}{% generation %}{% endraw %}",
+            "{% raw %}{% ' {% generation %}{%- endraw -%}",
             "{% set generation = 1 %}{{ generation }}",
             "{% if generation %}{% endif %}",
             "{",

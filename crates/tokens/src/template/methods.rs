@@ -4,6 +4,8 @@ use minijinja::value::{Kwargs, Tuple, ValueKind, from_args};
 use minijinja::{Error, ErrorKind, State, Value};
 use minijinja_contrib::pycompat;
 
+use super::python::{display, pay_for_bytes};
+
 /// The maximum width of padding.
 const WIDEST: usize = 100_000;
 
@@ -14,8 +16,20 @@ pub(super) fn call(
     method: &str,
     arguments: &[Value],
 ) -> Result<Value, Error> {
+    // The engine charges for results, not for reading the text or the list, however often it is done.
+    for read in std::iter::once(value).chain(arguments) {
+        match read.as_str() {
+            Some(text) => pay_for_bytes(state, text.len())?,
+            None => state.consume_fuel(read.len().unwrap_or_default() as u64)?,
+        }
+    }
     let outcome = match value.kind() {
-        ValueKind::String => of_text(value.as_str().unwrap_or_default(), method, arguments),
+        ValueKind::String => of_text(
+            state,
+            value.as_str().unwrap_or_default(),
+            method,
+            arguments,
+        ),
         ValueKind::Seq => of_list(value, method, arguments),
         ValueKind::Map if method == "copy" => {
             from_args::<()>(arguments).map(|()| Some(value.clone()))
@@ -41,8 +55,26 @@ fn of_list(list: &Value, method: &str, arguments: &[Value]) -> Result<Option<Val
     }
 }
 
-fn of_text(text: &str, method: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
+fn of_text(
+    state: &State<'_, '_>,
+    text: &str,
+    method: &str,
+    arguments: &[Value],
+) -> Result<Option<Value>, Error> {
     let result = match method {
+        // The layer writes other elements than texts without paying, and not as Python does.
+        "join" => {
+            let (values,): (&Value,) = from_args(arguments)?;
+            let mut joined = String::new();
+            for (place, value) in values.try_iter()?.enumerate() {
+                if place > 0 {
+                    pay_for_bytes(state, text.len())?;
+                    joined.push_str(text);
+                }
+                joined.push_str(&display(state, &value)?);
+            }
+            Value::from(joined)
+        }
         "removeprefix" | "removesuffix" => {
             let (part,): (&str,) = from_args(arguments)?;
             let rest = match method {
@@ -123,7 +155,10 @@ fn of_text(text: &str, method: &str, arguments: &[Value]) -> Result<Option<Value
         }
         "expandtabs" => {
             let (size,): (Option<usize>,) = from_args(arguments)?;
-            Value::from(expand_tabs(text, size.unwrap_or(8).min(WIDEST)))
+            let size = size.unwrap_or(8).min(WIDEST);
+            let tabs = text.matches('\t').count();
+            pay_for_bytes(state, tabs.saturating_mul(size))?;
+            Value::from(expand_tabs(text, size))
         }
         _ => return Ok(None),
     };

@@ -1,4 +1,7 @@
 //! Python's formatting of values, and the functions and filters that transformers adds or changes.
+//!
+//! Invariant: work and memory are paid for with the fuel of the engine before they are used. A template can build a small
+//! value that contains another one many times, and that one another, whose text would fill any memory.
 
 use minijinja::value::{Kwargs, Rest, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, State, Value};
@@ -12,15 +15,19 @@ use crate::json_text::JsonStyle;
 /// Deeper values are formatted as `...`.
 const DEPTH_LIMIT: usize = 200;
 /// The maximum indentation of `tojson`.
-const WIDEST_INDENT: i64 = 1000;
+const WIDEST_INDENT: usize = 1000;
 /// The maximum width of centred text.
 const WIDEST_TEXT: usize = 100_000;
+/// The number of bytes that the engine creates for a unit of fuel.
+const BYTES_OF_FUEL: u64 = 64;
 
 /// Adds functions and filters to an engine.
 pub(super) fn add_to(engine: &mut Environment<'static>) {
     engine.add_function("raise_exception", raise_exception);
     engine.add_filter("tojson", to_json_text);
-    engine.add_filter("string", |value: &Value| display(value));
+    engine.add_filter("string", |state: &State<'_, '_>, value: &Value| {
+        display(state, value)
+    });
     engine.add_filter("join", join);
     engine.add_filter("int", int);
     engine.add_filter("float", float);
@@ -36,16 +43,21 @@ pub(super) fn add_to(engine: &mut Environment<'static>) {
     engine.add_filter(generation::FILTER, |text: Value| text);
 }
 
-fn raise_exception(message: &Value) -> Result<Value, Error> {
-    let message = display(message);
+fn raise_exception(state: &State<'_, '_>, message: &Value) -> Result<Value, Error> {
+    let message = display(state, message)?;
     let error = Error::new(ErrorKind::InvalidOperation, message.clone());
     Err(error.with_source(Raised(message)))
 }
 
 /// Joins Python's `str` of the elements, or of an attribute of each.
-fn join(values: &Value, joiner: Option<&Value>, options: Kwargs) -> Result<String, Error> {
+fn join(
+    state: &State<'_, '_>,
+    values: &Value,
+    joiner: Option<&Value>,
+    options: Kwargs,
+) -> Result<String, Error> {
     let joiner = match joiner {
-        Some(joiner) => display(joiner),
+        Some(joiner) => display(state, joiner)?,
         None => options.get::<Option<String>>("d")?.unwrap_or_default(),
     };
     let attribute = options.get::<Option<String>>("attribute")?;
@@ -53,11 +65,12 @@ fn join(values: &Value, joiner: Option<&Value>, options: Kwargs) -> Result<Strin
     let mut out = String::new();
     for (place, value) in values.try_iter()?.enumerate() {
         if place > 0 {
+            pay_for_bytes(state, joiner.len())?;
             out.push_str(&joiner);
         }
         match &attribute {
-            Some(attribute) => out.push_str(&display(&value.get_attr(attribute)?)),
-            None => out.push_str(&display(&value)),
+            Some(attribute) => out.push_str(&display(state, &value.get_attr(attribute)?)?),
+            None => out.push_str(&display(state, &value)?),
         }
     }
     Ok(out)
@@ -109,7 +122,12 @@ fn is_callable(value: &Value) -> bool {
     value.kind() == ValueKind::Plain
 }
 
-fn to_json_text(value: &Value, positional: Rest<Value>, options: Kwargs) -> Result<String, Error> {
+fn to_json_text(
+    state: &State<'_, '_>,
+    value: &Value,
+    positional: Rest<Value>,
+    options: Kwargs,
+) -> Result<String, Error> {
     let mut names = ["ensure_ascii", "indent", "separators", "sort_keys"].into_iter();
     let mut given: Vec<(&str, Value)> = names.by_ref().zip(positional.iter().cloned()).collect();
     if positional.len() > given.len() {
@@ -136,50 +154,77 @@ fn to_json_text(value: &Value, positional: Rest<Value>, options: Kwargs) -> Resu
         style.item_separator = ",".to_owned();
     }
     if let Some(separators) = separators {
-        let mut parts = separators.try_iter()?.map(|part| display(&part));
+        let mut parts = separators.try_iter()?;
         let (Some(item), Some(key), None) = (parts.next(), parts.next(), parts.next()) else {
             let reason = "tojson needs two separators";
             return Err(Error::new(ErrorKind::InvalidOperation, reason));
         };
-        style.item_separator = item;
-        style.key_separator = key;
+        style.item_separator = display(state, &item)?;
+        style.key_separator = display(state, &key)?;
     }
-    Ok(style.write(&to_json(value)?))
+    let json = to_json(state, value)?;
+    let left = state.fuel_levels().map_or(u64::MAX, |(_, left)| left);
+    style.most = usize::try_from(left.saturating_mul(BYTES_OF_FUEL)).unwrap_or(usize::MAX);
+    let text = style.write(&json);
+    match text.len() > style.most {
+        true => Err(ErrorKind::OutOfFuel.into()),
+        false => Ok(text),
+    }
 }
 
 fn indent(option: &Value) -> Result<String, Error> {
-    if let Some(text) = option.as_str() {
-        return Ok(text.to_owned());
-    }
-    let width = i64::try_from(option.clone())?;
+    let text = option.as_str();
+    let width = match text {
+        Some(text) => text.len(),
+        // A negative width is none.
+        None => usize::try_from(i64::try_from(option.clone())?).unwrap_or_default(),
+    };
     if width > WIDEST_INDENT {
         let reason = format!("tojson indents by at most {WIDEST_INDENT}");
         return Err(Error::new(ErrorKind::InvalidOperation, reason));
     }
-    Ok(" ".repeat(usize::try_from(width).unwrap_or_default()))
+    Ok(text.map_or_else(|| " ".repeat(width), str::to_owned))
+}
+
+/// Pays for the creation or the reading of bytes.
+pub(super) fn pay_for_bytes(state: &State<'_, '_>, bytes: usize) -> Result<(), Error> {
+    state.consume_fuel(bytes as u64 / BYTES_OF_FUEL)
 }
 
 /// Python's `str`.
-pub(super) fn display(value: &Value) -> String {
+pub(super) fn display(state: &State<'_, '_>, value: &Value) -> Result<String, Error> {
     match value.as_str() {
-        Some(text) => text.to_owned(),
-        None if value.is_undefined() => String::new(),
+        Some(text) => {
+            pay_for_bytes(state, text.len())?;
+            Ok(text.to_owned())
+        }
+        None if value.is_undefined() => Ok(String::new()),
         None => {
             let mut out = String::new();
-            write_repr(&mut out, value, 0);
-            out
+            write_repr(state, &mut out, value, 0)?;
+            Ok(out)
         }
     }
 }
 
-fn write_repr(out: &mut String, value: &Value, depth: usize) {
+fn write_repr(
+    state: &State<'_, '_>,
+    out: &mut String,
+    value: &Value,
+    depth: usize,
+) -> Result<(), Error> {
+    state.consume_fuel(1)?;
     if depth > DEPTH_LIMIT {
         out.push_str("...");
-        return;
+        return Ok(());
     }
     match value.kind() {
         ValueKind::Undefined => out.push_str("Undefined"),
-        ValueKind::String => out.push_str(&text_repr(value.as_str().unwrap_or_default())),
+        ValueKind::String => {
+            let text = value.as_str().unwrap_or_default();
+            pay_for_bytes(state, text.len())?;
+            out.push_str(&text_repr(text));
+        }
         ValueKind::Number if !value.is_integer() => match f64::try_from(value.clone()) {
             Ok(float) => out.push_str(&float_repr(float)),
             Err(_) => out.push_str(&value.to_string()),
@@ -195,7 +240,7 @@ fn write_repr(out: &mut String, value: &Value, depth: usize) {
                 if count > 0 {
                     out.push_str(", ");
                 }
-                write_repr(out, &element, depth + 1);
+                write_repr(state, out, &element, depth + 1)?;
                 count += 1;
             }
             if value.is_tuple() && count == 1 {
@@ -209,15 +254,16 @@ fn write_repr(out: &mut String, value: &Value, depth: usize) {
                 if place > 0 {
                     out.push_str(", ");
                 }
-                write_repr(out, &key, depth + 1);
+                write_repr(state, out, &key, depth + 1)?;
                 out.push_str(": ");
                 let member = value.get_item(&key).unwrap_or_default();
-                write_repr(out, &member, depth + 1);
+                write_repr(state, out, &member, depth + 1)?;
             }
             out.push('}');
         }
         _ => out.push_str(&value.to_string()),
     }
+    Ok(())
 }
 
 fn float_repr(value: f64) -> String {

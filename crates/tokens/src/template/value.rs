@@ -4,11 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use minijinja::value::{Object as ValueObject, ObjectRepr, ValueKind};
-use minijinja::{Error, ErrorKind, Value};
+use minijinja::{Error, ErrorKind, State, Value};
 use volary_core::json::Integer;
 use volary_core::{Json, Object};
 
 use super::TemplateError;
+use super::python::pay_for_bytes;
 
 /// The keys of reasoning in messages; templates read the first one.
 const REASONING: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
@@ -79,11 +80,12 @@ pub(super) fn from_message(message: &Json) -> Result<Value, TemplateError> {
 }
 
 /// Converts a value of the engine to JSON, with the rules of Python's `json.dumps`.
-pub(super) fn to_json(value: &Value) -> Result<Json, Error> {
-    read(value, 0)
+pub(super) fn to_json(state: &State<'_, '_>, value: &Value) -> Result<Json, Error> {
+    read(state, value, 0)
 }
 
-fn read(value: &Value, depth: usize) -> Result<Json, Error> {
+fn read(state: &State<'_, '_>, value: &Value, depth: usize) -> Result<Json, Error> {
+    state.consume_fuel(1)?;
     let refused = |what: String| Error::new(ErrorKind::BadSerialization, what);
     if depth > DEPTH_LIMIT {
         return Err(refused("the value is nested too deeply".to_owned()));
@@ -92,16 +94,21 @@ fn read(value: &Value, depth: usize) -> Result<Json, Error> {
         ValueKind::None => Json::Null,
         ValueKind::Bool => Json::Bool(value.is_true()),
         ValueKind::Number => number(value)?,
-        ValueKind::String => Json::from(value.as_str().unwrap_or_default()),
+        ValueKind::String => {
+            let text = value.as_str().unwrap_or_default();
+            pay_for_bytes(state, text.len())?;
+            Json::from(text)
+        }
         ValueKind::Seq => {
-            let elements = value.try_iter()?.map(|element| read(&element, depth + 1));
+            let elements = value.try_iter()?;
+            let elements = elements.map(|element| read(state, &element, depth + 1));
             Json::List(elements.collect::<Result<_, _>>()?)
         }
         ValueKind::Map => {
             let mut object = Object::new();
             for key in value.try_iter()? {
-                let member = read(&value.get_item(&key)?, depth + 1)?;
-                object.insert(text_of_key(&key)?, member);
+                let member = read(state, &value.get_item(&key)?, depth + 1)?;
+                object.insert(text_of_key(state, &key)?, member);
             }
             Json::Object(object)
         }
@@ -127,10 +134,10 @@ fn number(value: &Value) -> Result<Json, Error> {
 }
 
 /// A key as `json.dumps` writes it: numbers, booleans and null become texts.
-fn text_of_key(key: &Value) -> Result<String, Error> {
+fn text_of_key(state: &State<'_, '_>, key: &Value) -> Result<String, Error> {
     match key.as_str() {
         Some(text) => Ok(text.to_owned()),
-        None => match read(key, 0)? {
+        None => match read(state, key, 0)? {
             Json::List(_) | Json::Object(_) => Err(Error::new(
                 ErrorKind::BadSerialization,
                 "a key must be a text, a number, a truth value or null",

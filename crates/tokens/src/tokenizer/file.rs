@@ -1,9 +1,13 @@
 //! Tokenizers from files, through kitoken.
+//!
+//! kitoken panics on some files: if a regular expression of the file takes too many steps, for example. Natively that is
+//! an error ([`broken`]); WebAssembly cannot unwind, so a page has to isolate the calls.
 
 use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use kitoken::convert::convert_tokenizers;
-use kitoken::{DecodeError, Definition, Kitoken};
+use kitoken::{DecodeError, Definition, Kitoken, Model};
 
 use super::tiktoken::{self, TiktokenFamily};
 use super::{TokenId, Tokenizer, TokenizerError};
@@ -11,6 +15,11 @@ use super::{TokenId, Tokenizer, TokenizerError};
 /// The maximum run of white space in characters. The regular expressions that split texts store each
 /// character of such a run, and fail at a million.
 const LONGEST_SPACE: usize = 500_000;
+/// The longest token, in bytes. Those of known models have a few hundred: runs of spaces or dashes.
+const LONGEST_TOKEN: usize = 4096;
+/// The longest token of a unigram model, in bytes. Encoding tries every length at every character; known models have at
+/// most 64.
+const LONGEST_UNIGRAM: usize = 256;
 const PACKED: &[u8] = b"kitoken";
 
 /// The format of a tokenizer file.
@@ -47,6 +56,11 @@ pub struct FileTokenizer {
 impl FileTokenizer {
     /// Reads a file of any supported format. The family of a tiktoken file is derived from its number of ranks.
     pub fn read(data: &[u8]) -> Result<Self, TokenizerError> {
+        let read = catch_unwind(|| Self::read_any(data));
+        read.unwrap_or_else(|_| Err(unreadable("its parts contradict each other")))
+    }
+
+    fn read_any(data: &[u8]) -> Result<Self, TokenizerError> {
         match TokenizerFormat::detect(data) {
             Some(TokenizerFormat::TokenizerJson) => {
                 Self::from_definition(convert_tokenizers(data).map_err(unreadable)?)
@@ -71,6 +85,17 @@ impl FileTokenizer {
         if definition.model.vocab().is_empty() {
             return Err(unreadable("it has no tokens"));
         }
+        let most = match definition.model {
+            Model::Unigram { .. } => LONGEST_UNIGRAM,
+            _ => LONGEST_TOKEN,
+        };
+        let lengths = definition.model.vocab().iter();
+        let longest = lengths.map(|token| token.bytes.len()).max();
+        if let Some(longest) = longest.filter(|longest| *longest > most) {
+            return Err(unreadable(format!(
+                "it has a token of {longest} bytes, and at most {most} are supported"
+            )));
+        }
         let specials = definition.specials.iter().map(|special| special.id);
         Ok(FileTokenizer {
             specials: specials.collect(),
@@ -90,18 +115,18 @@ impl Tokenizer for FileTokenizer {
             let reason = format!("more than {LONGEST_SPACE} white space characters in a row");
             return Err(TokenizerError::Encode(reason));
         }
-        self.tokenizer
-            .encode(text, true)
+        let encoded = catch_unwind(AssertUnwindSafe(|| self.tokenizer.encode(text, true)));
+        encoded
+            .map_err(|_| broken())?
             .map_err(|error| TokenizerError::Encode(error.to_string()))
     }
 
     fn decode(&self, ids: &[TokenId]) -> Result<Vec<u8>, TokenizerError> {
-        self.tokenizer
-            .decode(ids, true)
-            .map_err(|error| match error {
-                DecodeError::InvalidToken(id) => TokenizerError::NoToken(id),
-                other => TokenizerError::Encode(other.to_string()),
-            })
+        let decoded = catch_unwind(AssertUnwindSafe(|| self.tokenizer.decode(ids, true)));
+        decoded.map_err(|_| broken())?.map_err(|error| match error {
+            DecodeError::InvalidToken(id) => TokenizerError::NoToken(id),
+            other => TokenizerError::Encode(other.to_string()),
+        })
     }
 
     fn is_special(&self, id: TokenId) -> bool {
@@ -113,6 +138,12 @@ impl std::fmt::Debug for FileTokenizer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("FileTokenizer")
     }
+}
+
+/// The error of a text on which the tokenizer panics.
+pub fn broken() -> TokenizerError {
+    let reason = "the rules of the tokenizer's file take too many steps, or contradict its tokens";
+    TokenizerError::Encode(reason.to_owned())
 }
 
 pub(super) fn unreadable(reason: impl ToString) -> TokenizerError {

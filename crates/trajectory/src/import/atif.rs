@@ -6,6 +6,8 @@
 mod step;
 mod trial;
 
+use std::collections::HashSet;
+
 use volary_core::json::{Json, Object, Text};
 
 use super::ImportOutcome;
@@ -33,9 +35,11 @@ impl Reader for Atif {
 
     /// The folder of a trial: `result.json` holds the rewards of the trajectories below it.
     fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
+        let mut folders = HashSet::new();
         for index in files.open() {
             let (folder, file) = split_folder(files.name(index));
-            if file != "result.json" {
+            // An archive may have several files of one name.
+            if file != "result.json" || !folders.insert(folder.to_owned()) {
                 continue;
             }
             let folder = folder.to_owned();

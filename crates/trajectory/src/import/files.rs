@@ -5,7 +5,7 @@
 //! collected.
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use memchr::memmem;
@@ -26,6 +26,8 @@ pub(crate) struct Files<'a> {
     /// The container, such as the path of an archive; empty for dropped files.
     container: String,
     files: Vec<File<'a>>,
+    /// The indices of all files, sorted by name: archives may have tens of thousands.
+    sorted: OnceCell<Vec<usize>>,
     archive: Option<RefCell<Archive<'a>>>,
     memory: Memory,
 }
@@ -113,6 +115,7 @@ impl<'a> Files<'a> {
         Files {
             container: container.to_owned(),
             files: Vec::new(),
+            sorted: OnceCell::new(),
             archive: None,
             memory: outcome.memory.clone(),
         }
@@ -152,10 +155,35 @@ impl<'a> Files<'a> {
             .collect()
     }
 
+    /// Whether no reader has taken a file.
+    pub fn is_open(&self, index: usize) -> bool {
+        self.files.get(index).is_some_and(|file| file.open)
+    }
+
     /// The file with a path, if no reader has taken it.
     pub fn find(&self, name: &str) -> Option<usize> {
-        let mut files = self.files.iter();
-        files.position(|file| file.open && file.name == name)
+        let mut found = self.from(name).take_while(|index| self.name(*index) == name);
+        found.find(|index| self.is_open(*index))
+    }
+
+    /// The files that no reader has taken whose path begins like this, in order.
+    pub fn below(&self, start: &str) -> Vec<usize> {
+        let found = self.from(start);
+        let found = found.take_while(|index| self.name(*index).starts_with(start));
+        let mut found: Vec<usize> = found.filter(|index| self.is_open(*index)).collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// All files from this name on, by name.
+    fn from(&self, name: &str) -> impl Iterator<Item = usize> {
+        let sorted = self.sorted.get_or_init(|| {
+            let mut sorted: Vec<usize> = (0..self.files.len()).collect();
+            sorted.sort_by_key(|index| self.name(*index));
+            sorted
+        });
+        let start = sorted.partition_point(|index| self.name(*index) < name);
+        sorted.iter().skip(start).copied()
     }
 
     /// The path of a file.
@@ -309,6 +337,19 @@ fn is_litter(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn open_files_are_found_by_name_and_below_a_folder() {
+        let names = ["b/2", "b/1", "a", "b/2", "bc", "b"];
+        let members = names.map(|name| (name.to_owned(), Vec::new()));
+        let mut files = Files::unpacked("", members.into(), &mut ImportOutcome::default());
+        assert_eq!(files.find("b/2"), Some(0));
+        files.take(0);
+        assert_eq!((files.find("b/2"), files.find("b/3")), (Some(3), None));
+        assert_eq!(files.below("b/"), [1, 3]);
+        assert_eq!(files.below(""), [1, 2, 3, 4, 5]);
+        assert!(files.below("c").is_empty());
+    }
 
     #[test]
     fn paths_stay_within_their_folder() {

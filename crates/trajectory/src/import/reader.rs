@@ -160,6 +160,9 @@ pub(crate) struct Sink<'a> {
     /// The number of repetitions of each note, with the index of the note.
     counts: HashMap<(NoteLevel, Text), (usize, usize)>,
     episodes: usize,
+    /// The number of episodes beyond the limit of the import, and the index of the note about them.
+    surplus: usize,
+    surplus_note: usize,
     /// The expansion limit of the file; `None` if each part of the file becomes at most one episode.
     expansion: Option<Expansion>,
     is_full: bool,
@@ -174,6 +177,8 @@ impl<'a> Sink<'a> {
             file: file.into(),
             counts: HashMap::new(),
             episodes: 0,
+            surplus: 0,
+            surplus_note: 0,
             expansion: None,
             is_full: false,
         }
@@ -256,6 +261,9 @@ impl<'a> Sink<'a> {
     /// Adds an episode of Volary's own format unchanged.
     pub fn own_episode(&mut self, episode: Episode) {
         self.episodes += 1;
+        if !self.outcome.episode_limit.take() {
+            return self.leave_out_surplus();
+        }
         if let Some(expansion) = &mut self.expansion
             && !expansion.take(size_of_episode(&episode))
         {
@@ -286,6 +294,24 @@ impl<'a> Sink<'a> {
              fewer files at once.",
             FREE >> 20
         ));
+    }
+
+    /// Reports an episode beyond the limit of the import, with all others of the file.
+    fn leave_out_surplus(&mut self) {
+        self.is_full = true;
+        self.surplus += 1;
+        let text: Text = self.outcome.episode_limit.describe(self.surplus).into();
+        let notes = &mut self.outcome.notes;
+        if self.surplus == 1 {
+            self.surplus_note = notes.len();
+            notes.push(Note {
+                level: NoteLevel::Unreadable,
+                file: self.file.clone(),
+                text,
+            });
+        } else if let Some(note) = notes.get_mut(self.surplus_note) {
+            note.text = text;
+        }
     }
 
     /// Reports data that was understood.

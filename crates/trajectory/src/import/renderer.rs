@@ -3,6 +3,8 @@
 //! Frames are grouped by name (see [`names`](crate::renderer_files::names)), with or without a manifest. Data that
 //! frames do not contain (actions, rewards) is not guessed.
 
+use std::collections::HashMap;
+
 use volary_core::Frame;
 use volary_core::json::{Json, Object, Text};
 
@@ -33,14 +35,18 @@ impl Reader for Renderer {
 fn gather(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
     let manifests = manifests(files);
     let mut groups = groups(files);
+    // Each file is removed when it is visited, so that a cycle of links ends the walk.
+    let mut unvisited: Option<HashMap<String, usize>> = None;
     for manifest in manifests {
-        let group = manifest
-            .stems()
-            .find_map(|stem| {
-                let place = groups.iter().position(|(known, _)| *known == stem)?;
-                Some(groups.remove(place))
-            })
-            .or_else(|| linked(files, &manifest));
+        let mut stems = manifest.stems();
+        let group = stems.find_map(|stem| groups.take(&stem));
+        let group = group.or_else(|| {
+            let unvisited = unvisited.get_or_insert_with(|| {
+                let open = files.open().into_iter().rev();
+                open.map(|index| (files.name(index).to_owned(), index)).collect()
+            });
+            linked(files, &manifest, unvisited)
+        });
         match group {
             Some((stem, frames)) => {
                 Trajectory::new(stem, Some(&manifest)).read(files, frames, outcome)
@@ -56,7 +62,7 @@ fn gather(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
             ),
         }
     }
-    for (stem, frames) in groups {
+    for (stem, frames) in groups.rest() {
         let looks_right = |(_, index): &(u64, usize)| {
             files.starts_with_quoted(*index, "deepcopy")
                 || files.starts_with_quoted(*index, "state")
@@ -124,37 +130,68 @@ fn manifests(files: &mut Files<'_>) -> Vec<Manifest> {
     found
 }
 
-/// Frames by the common stem of their names, sorted by number.
-type Groups = Vec<(String, Vec<(u64, usize)>)>;
+/// Frames with a common stem of their names, each with its number and the index of its file, sorted by number.
+type Group = (String, Vec<(u64, usize)>);
+
+/// The groups of all frames, in file order.
+#[derive(Default)]
+struct Groups {
+    found: Vec<Group>,
+    /// The indices of the groups by stem.
+    places: HashMap<String, usize>,
+}
+
+impl Groups {
+    /// Takes the group with a stem.
+    fn take(&mut self, stem: &str) -> Option<Group> {
+        let place = self.places.remove(stem)?;
+        self.found.get_mut(place).map(std::mem::take)
+    }
+
+    /// The groups that were not taken.
+    fn rest(self) -> impl Iterator<Item = Group> {
+        let found = self.found.into_iter();
+        found.filter(|(_, frames)| !frames.is_empty())
+    }
+}
 
 fn groups(files: &Files<'_>) -> Groups {
-    let mut groups = Groups::new();
+    let mut groups = Groups::default();
     for index in files.open() {
         let Some(name) = frame_name(files.name(index)) else {
             continue;
         };
-        // Neighbours usually belong together, so the search is short.
-        match groups.iter_mut().rfind(|(stem, _)| stem == name.stem) {
-            Some((_, frames)) => frames.push((name.number, index)),
-            None => groups.push((name.stem.to_owned(), vec![(name.number, index)])),
-        }
+        let place = match groups.places.get(name.stem) {
+            Some(place) => *place,
+            None => {
+                let place = groups.found.len();
+                groups.found.push((name.stem.to_owned(), Vec::new()));
+                groups.places.insert(name.stem.to_owned(), place);
+                place
+            }
+        };
+        groups.found[place].1.push((name.number, index));
     }
     groups
+        .found
         .iter_mut()
         .for_each(|(_, frames)| frames.sort_unstable());
     groups
 }
 
-/// Finds frames with other names by following the links from each frame to the next.
-fn linked(files: &Files<'_>, manifest: &Manifest) -> Option<(String, Vec<(u64, usize)>)> {
-    let mut open = files.open();
+/// Finds frames with other names by following the links from each frame to the next. The visited files are removed from
+/// `unvisited`, the indices of files by name: no two walks visit the same file.
+fn linked(
+    files: &Files<'_>,
+    manifest: &Manifest,
+    unvisited: &mut HashMap<String, usize>,
+) -> Option<Group> {
     let mut frames = Vec::new();
     let mut next = manifest.beside(&manifest.first);
-    // Each file is removed when it is visited, so that a cycle of links ends the walk.
-    while let Some(place) = open.iter().position(|&index| files.name(index) == next) {
-        let index = open.remove(place);
+    while let Some(index) = unvisited.remove(&next).filter(|index| files.is_open(*index)) {
         frames.push((frames.len() as u64, index));
-        let value = files.peek_json(index).ok()?;
+        // A damaged frame is the last one, and is reported when it is read.
+        let value = files.peek_json(index).unwrap_or_default();
         match value.get("next_frame").and_then(Json::as_text) {
             Some(name) => next = manifest.beside(name),
             None => break,
@@ -249,11 +286,11 @@ impl<'a> Trajectory<'a> {
         self.finish(outcome);
     }
 
-    /// Records a gap. Numbers come from file names, so a gap may have any size: only the first 1000 are recorded.
+    /// Records a gap. Numbers come from file names, so gaps may have any size: only 1000 missing frames are recorded.
     fn skip(&mut self, from: u64, to: u64) {
-        const MOST: u64 = 1000;
-        let end = to.min(from.saturating_add(MOST));
-        self.missing.extend(from..end);
+        const MOST: usize = 1000;
+        let room = MOST.saturating_sub(self.missing.len());
+        self.missing.extend((from..to).take(room));
     }
 
     fn push(&mut self, number: u64, value: Json) {
@@ -297,6 +334,10 @@ impl<'a> Trajectory<'a> {
         }
         if self.frames.is_empty() {
             return;
+        }
+        if !outcome.episode_limit.take() {
+            let text = outcome.episode_limit.describe(1);
+            return outcome.note(NoteLevel::Unreadable, &file, text);
         }
         let count = counted(self.frames.len(), "frame");
         let text = match self.manifest {

@@ -67,8 +67,8 @@ pub(super) fn read(
 ) {
     let before = outcome.episodes.len();
     let mut found = false;
-    for index in files.open() {
-        if !files.name(index).starts_with(folder) || !starts_as_atif(files, index) {
+    for index in files.below(folder) {
+        if !starts_as_atif(files, index) {
             continue;
         }
         let Ok(read) = files.read_document(index) else {

@@ -1,7 +1,7 @@
 //! The files of an `.eval`: `header.json`, or `_journal/start.json` while it runs; samples as
 //! `samples/{id}_epoch_{n}.json`, or as a folder of chunks, each named by the index of its first element.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use volary_core::json::{Json, Object};
 
@@ -22,6 +22,7 @@ pub(super) fn gather(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
 /// The folders of logs, each with a trailing slash.
 fn folders(files: &Files<'_>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
+    let mut known: HashSet<&str> = HashSet::new();
     for index in files.open() {
         let name = files.name(index);
         let folder = match name.strip_suffix("_journal/start.json") {
@@ -31,7 +32,7 @@ fn folders(files: &Files<'_>) -> Vec<String> {
                 _ => continue,
             },
         };
-        if files.starts_with_quoted(index, "eval") && !found.iter().any(|known| known == folder) {
+        if files.starts_with_quoted(index, "eval") && known.insert(folder) {
             found.push(folder.to_owned());
         }
     }
@@ -99,7 +100,7 @@ fn read(files: &mut Files<'_>, folder: &str, outcome: &mut ImportOutcome) {
     log.report(&mut sink);
     // Summaries, reductions and the journal repeat the contents of samples.
     let known = ["summaries.json", "reductions.json", "_journal/"];
-    for index in files.open() {
+    for index in files.below(folder) {
         let name = files.name(index).strip_prefix(folder);
         if name.is_some_and(|name| known.iter().any(|known| name.starts_with(known))) {
             files.take(index);
@@ -146,7 +147,7 @@ fn samples(files: &mut Files<'_>, folder: &str) -> Vec<(String, Members)> {
     let start = format!("{folder}samples/");
     let mut found: Vec<(String, Members)> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    for index in files.open() {
+    for index in files.below(&start) {
         let Some(name) = files.name(index).strip_prefix(&start) else {
             continue;
         };

@@ -66,6 +66,10 @@ fn place(episode: &Episode, folder: &str) -> Option<(Branch, Option<i64>)> {
     Some((branch, step))
 }
 
+/// The maximum number of traces of one id that are compared. A run that was started again has a few; a hostile file has
+/// thousands.
+const MOST_ALIKE: usize = 32;
+
 /// Joins the copies of traces. Those whose tokens differ stay apart.
 pub(in crate::import) fn join_copies(outcome: &mut ImportOutcome) {
     let mut known: HashMap<Branch, Vec<(Option<i64>, usize)>> = HashMap::new();
@@ -85,9 +89,10 @@ pub(in crate::import) fn join_copies(outcome: &mut ImportOutcome) {
         episodes.filter_map(|(number, episode)| Some((number, place(episode, EFFECTIVE)?)));
     let copies: Vec<(usize, (Branch, Option<i64>))> = copies.collect();
     for (number, (branch, step)) in copies {
-        let Some(mut wholes) = known.get(&branch).cloned() else {
+        let Some(wholes) = known.get(&branch) else {
             continue;
         };
+        let mut wholes: Vec<(Option<i64>, usize)> = wholes.iter().take(MOST_ALIKE).copied().collect();
         // A run that was started again may have the trace in several steps.
         wholes.sort_by_key(|(own, _)| *own != step);
         let copy = outcome.episodes[number].clone();
@@ -120,11 +125,11 @@ pub(in crate::import) fn join_copies(outcome: &mut ImportOutcome) {
 
 /// Adds what the effective copy has, which was shipped in this step. Returns `false` if the tokens differ.
 fn join(whole: &mut Episode, copy: &Episode, shipped: Option<i64>) -> bool {
-    let ids = |episode: &Episode| {
+    let [own, copied] = [&*whole, copy].map(|episode| {
         let record = episode.tokens.as_ref();
-        record.map(|record| record.strip.ids().to_vec())
-    };
-    if ids(whole) != ids(copy) {
+        record.map(|record| record.strip.ids())
+    });
+    if own != copied {
         return false;
     }
     if let (Some(record), Some(other)) = (&mut whole.tokens, &copy.tokens) {

@@ -112,6 +112,10 @@ impl Tally {
     }
 }
 
+/// The maximum number of samples of one index that are compared. Few are cut from one rollout; a hostile file has
+/// thousands.
+const MOST_ALIKE: usize = 32;
+
 /// Joins the samples of training dumps with the episodes of rollout dumps. Those without one become episodes of tokens.
 pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
     let samples = std::mem::take(&mut outcome.train);
@@ -149,7 +153,7 @@ pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
             let episode = outcome.episodes.get(**number);
             episode.is_some_and(|episode| has_same_tokens(episode, &sample))
         };
-        let fits = || found.iter().filter(has_tokens);
+        let fits = || found.iter().take(MOST_ALIKE).filter(has_tokens);
         // Ranks that share their data repeat all samples.
         let free = fits().find(|number| !is_joined[**number]);
         let number = free.or_else(|| fits().next()).or(found.first()).copied();
@@ -185,8 +189,11 @@ fn drop_copies(samples: &mut Vec<TrainSample>, outcome: &mut ImportOutcome) {
             return true;
         };
         let same = known.entry((sample.step, index)).or_default();
-        let is_new = same.iter().all(|known| known.lists != sample.lists);
-        same.push(sample);
+        let mut compared = same.iter().take(MOST_ALIKE);
+        let is_new = compared.all(|known| known.lists != sample.lists);
+        if is_new {
+            same.push(sample);
+        }
         is_new
     });
     let is_new: Vec<bool> = is_new.collect();
