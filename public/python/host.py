@@ -1,8 +1,10 @@
-"""Answers the page's questions about files of Python with environments of fhaviary.
+"""Answers the page's questions about a file of Python with environments of fhaviary.
 
-A question is JSON: `{"file", "path", "seed", "body"}`, an answer `{"status", "body"}`. `/load` executes the code of a
-file, which is named by its hash; the other paths are those of aviary's TaskDatasetServer, with the same bodies and statuses, and `/frame` as Volary's
+A question is JSON: `{"path", "seed", "body"}`, an answer `{"status", "body"}`. `/load` executes the code of the file;
+the other paths are those of aviary's TaskDatasetServer, with the same bodies and statuses, and `/frame` as Volary's
 server has it. So the page plays these environments with the client that it uses for servers.
+
+The code shares this interpreter and can change everything here, so the page gives each file an interpreter of its own.
 
 Everything that an environment draws is determined: random numbers follow from the seed of its start and the number
 of the question, the wall clock starts at a fixed date and advances by a second with each question.
@@ -116,7 +118,6 @@ class Host:
         self.dataset = None
         self.environments = {}
         self.seeds = {}
-        self.wheels = []
 
     def begin(self, seed):
         """Sets the clock and all sources of random numbers for the question that follows."""
@@ -134,8 +135,9 @@ class Host:
     async def load(self, body, _):
         self.begin(0)
         code = body["code"]
-        self.wheels = [str(WHEELS / wheel) for wheel in body.get("wheels", [])]
-        self.search()
+        # Imports search the wheels before everything else.
+        wheels = [str(WHEELS / wheel) for wheel in body.get("wheels", [])]
+        sys.path[:] = [*wheels, *(path for path in sys.path if path not in wheels)]
         linecache.cache[FILE] = (len(code), None, code.splitlines(keepends=True), FILE)
         module = types.ModuleType("environment")
         module.__file__ = FILE
@@ -158,24 +160,6 @@ class Host:
             "configuration": schema(subject) if subject else None,
             "size": self.size(),
         }
-
-    def search(self):
-        """Has imports search the wheels of this file, and no others: another file may need other versions."""
-        former, wanted = SEARCHED[0], tuple(self.wheels)
-        if former == wanted:
-            return
-        root = str(WHEELS)
-        imported = {
-            name: module
-            for name, module in sys.modules.items()
-            if (getattr(module, "__file__", None) or "").startswith(root)
-        }
-        for name in imported:
-            del sys.modules[name]
-        IMPORTED[former] = imported
-        sys.path[:] = [*wanted, *(path for path in sys.path if not path.startswith(root))]
-        sys.modules.update(IMPORTED.get(wanted, {}))
-        SEARCHED[0] = wanted
 
     def size(self):
         try:
@@ -257,14 +241,8 @@ ROUTES = {
     "/info": Host.info,
 }
 
-HOSTS = {}
-"""The loaded files, by hash."""
-
-SEARCHED = [()]
-"""The wheels that imports search now."""
-
-IMPORTED = {}
-"""The modules that were imported from wheels, by the wheels that were searched."""
+LOADED = []
+"""The loaded file, once its code was executed."""
 
 CLOCK = None
 """The page's clock, an object with `set(seed, seconds)`."""
@@ -331,20 +309,18 @@ async def respond(question):
         route = ROUTES.get(request["path"])
         if route is None:
             return 404, {"detail": "Not Found"}
-        file, seed = request["file"], int(request.get("seed", 0))
+        seed = int(request.get("seed", 0))
         if request["path"] == "/load":
             missing = [wheel for wheel in request["body"].get("wheels", []) if not (WHEELS / wheel).is_dir()]
             if missing:
                 return 424, {"detail": "Wheels are missing.", "wheels": missing}
             host = Host()
             body = await host.load(request["body"], seed)
-            HOSTS[file] = host
+            LOADED[:] = [host]
             return 200, body
-        if file not in HOSTS:
+        if not LOADED:
             return 409, {"detail": "The file is not loaded."}
-        host = HOSTS[file]
-        host.search()
-        return 200, await route(host, request.get("body"), seed)
+        return 200, await route(LOADED[0], request.get("body"), seed)
     except Refusal as refusal:
         return refusal.status, refusal.body
     except BaseException as error:

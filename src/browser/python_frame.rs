@@ -2,7 +2,7 @@
 //!
 //! Invariants: the frame has an opaque origin and a policy that names no address, so the page fetches the files
 //! ([`python_files`]) and transfers them as bytes. Messages of the frame are untrusted, like the responses of an unknown
-//! server.
+//! server. Each source of code has its own worker in the frame.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -27,11 +27,13 @@ pub enum FrameEvent {
     Stage(String),
     /// Python accepts questions.
     Ready,
-    /// A worker was terminated after [`PythonFrame::stop`]; the following reports are about its replacement.
-    Stopped,
+    /// A worker received the question of this number.
+    Begun(u32),
     /// The answer to a question with the printed output, or an error.
     Answer(u32, PortAnswer),
-    /// Python could not be started, or crashed.
+    /// The worker of a source crashed.
+    Ended { source: String, reason: String },
+    /// Python could not be started.
     Failed(String),
 }
 
@@ -71,18 +73,20 @@ impl PythonFrame {
         PythonFrame { state }
     }
 
-    /// Sends a question to the worker; [`FrameEvent::Answer`] with the same number answers it.
-    pub fn ask(&self, id: u32, question: &str) {
+    /// Sends a question to the worker of a source, which is started if there is none. [`FrameEvent::Answer`] with the
+    /// same number answers it.
+    pub fn ask(&self, id: u32, source: &str, question: &str) {
         let message = Object::new();
         set(&message, "id", &id.into());
+        set(&message, "source", &source.into());
         set(&message, "question", &question.into());
         self.post(message.into());
     }
 
-    /// Terminates the worker, even within a loop. Another one replaces it.
-    pub fn stop(&self) {
+    /// Terminates the worker of a source, even within a loop.
+    pub fn end(&self, source: &str) {
         let message = Object::new();
-        set(&message, "stop", &true.into());
+        set(&message, "end", &source.into());
         self.post(message.into());
     }
 
@@ -210,8 +214,11 @@ fn read(data: &JsValue) -> Option<FrameEvent> {
     if get(data, "ready").is_some_and(|ready| ready.is_truthy()) {
         return Some(FrameEvent::Ready);
     }
-    if get(data, "stopped").is_some_and(|stopped| stopped.is_truthy()) {
-        return Some(FrameEvent::Stopped);
+    if let Some(id) = number(data, "begun") {
+        return Some(FrameEvent::Begun(id));
+    }
+    if let (Some(source), Some(reason)) = (text("ended"), text("reason")) {
+        return Some(FrameEvent::Ended { source, reason });
     }
     if let Some(reason) = text("failed") {
         return Some(FrameEvent::Failed(reason));

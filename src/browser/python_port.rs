@@ -1,12 +1,13 @@
 //! The port through which questions reach Python: the worker's end, and the page's end.
 //!
-//! A question is `{id, question, limit}`, its answer `{id, answer, output}` or `{id, error}`.
+//! A question is `{id, source, loads, question, limit}`, its answer `{id, answer, output}` or `{id, error}`.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use js_sys::{Function, Object, Promise, Reflect};
+use volary_app::python::hub::PythonQuestion;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 pub use web_sys::MessagePort;
@@ -50,7 +51,7 @@ pub(super) fn accept(port: MessagePort) {
 }
 
 /// Sends a question to Python. `limit` is the timeout in seconds.
-pub async fn ask(question: &str, limit: f64) -> PortAnswer {
+pub async fn ask(question: &PythonQuestion, limit: f64) -> PortAnswer {
     let promise = ASKING.with_borrow_mut(|asking| {
         let asking = asking.as_mut()?;
         asking.last = asking.last.wrapping_add(1);
@@ -61,7 +62,9 @@ pub async fn ask(question: &str, limit: f64) -> PortAnswer {
         });
         let message = Object::new();
         set(&message, "id", &id.into());
-        set(&message, "question", &question.into());
+        set(&message, "source", &question.source.as_str().into());
+        set(&message, "loads", &question.loads.into());
+        set(&message, "question", &question.text.as_str().into());
         set(&message, "limit", &limit.into());
         // Strings and numbers can always be cloned.
         let _ = asking.port.post_message(&message);
@@ -84,15 +87,15 @@ impl QuestionPort {
     /// Opens a channel. Returns its two ends, the second of which is for a worker. `handle` is called with each
     /// question, its number and its timeout in seconds.
     pub fn open(
-        handle: impl Fn(u32, String, f64) + 'static,
+        handle: impl Fn(u32, PythonQuestion, f64) + 'static,
     ) -> Result<(QuestionPort, MessagePort), String> {
         let channel =
             MessageChannel::new().map_err(|error| super::worker_client::text_of(&error))?;
         let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
             let data = event.data();
             let limit = get(&data, "limit").and_then(|limit| limit.as_f64());
-            let question = get(&data, "question").and_then(|question| question.as_string());
-            if let (Some(id), Some(question), Some(limit)) = (number(&data, "id"), question, limit)
+            if let (Some(id), Some(question), Some(limit)) =
+                (number(&data, "id"), question(&data), limit)
             {
                 handle(id, question, limit);
             }
@@ -119,6 +122,16 @@ impl QuestionPort {
         }
         let _ = self.port.post_message(&message);
     }
+}
+
+/// Decodes the question in a message.
+fn question(data: &JsValue) -> Option<PythonQuestion> {
+    let text = |key: &str| get(data, key)?.as_string();
+    Some(PythonQuestion {
+        source: text("source")?,
+        loads: get(data, "loads")?.as_bool()?,
+        text: text("question")?,
+    })
 }
 
 /// Decodes the answer in a message.

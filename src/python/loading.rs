@@ -1,11 +1,14 @@
 //! Loads a file into Python: its wheels first, then its code.
 
+use volary_app::python::hub::PythonQuestion;
 use volary_core::json;
 use volary_core::json::Json;
 
 use super::files::PythonSource;
 use super::wheels::Wheel;
 
+/// The path that executes the code of a file.
+const LOAD: &str = "/load";
 /// The status of a file whose wheels are not unpacked yet.
 const NEEDS_WHEELS: i64 = 424;
 
@@ -15,6 +18,17 @@ pub struct HostReply {
     /// The HTTP status.
     pub status: i64,
     pub body: Json,
+}
+
+/// A question to the host of a source. Loading a file starts a worker for it.
+pub fn question(source: &str, path: &str, seed: u64, body: Json) -> PythonQuestion {
+    // Below 2^53, like every seed of the page.
+    let seed = i64::try_from(seed).unwrap_or_default();
+    PythonQuestion {
+        source: source.to_owned(),
+        loads: path == LOAD,
+        text: json!({"path": path, "seed": seed, "body": body}).to_compact_text(),
+    }
 }
 
 /// Loads a file. `ask` posts a body to a path of the host, and `read` returns the bytes of a stored wheel. The error
@@ -29,7 +43,7 @@ pub async fn load<E>(
         .iter()
         .map(|wheel| json!(wheel.sha256.as_str()));
     let body = json!({"code": (source.code.as_str()), "wheels": (Json::List(wheels.collect()))});
-    let reply = ask("/load", body.clone()).await?;
+    let reply = ask(LOAD, body.clone()).await?;
     if reply.status != NEEDS_WHEELS {
         return Ok(reply);
     }
@@ -46,7 +60,7 @@ pub async fn load<E>(
             return Ok(reply);
         }
     }
-    ask("/load", body).await
+    ask(LOAD, body).await
 }
 
 #[cfg(test)]

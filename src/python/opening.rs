@@ -20,17 +20,15 @@ pub struct OpenedInPython {
     pub opening: Opening,
     /// The value of its `get_id`, if it has an id.
     pub id: Option<Text>,
+    /// Its connection.
+    pub transport: Rc<PythonTransport>,
 }
 
 /// Starts and resets the environment of a recipe. The error says what failed, why, and what to do.
 pub async fn open(recipe: &Recipe, clock: Rc<dyn Clock>) -> Result<OpenedInPython, Text> {
     let (source, start) = files::parts(recipe)?;
-    let transport = Rc::new(PythonTransport {
-        environment: recipe.environment.clone(),
-        source,
-        seed: recipe.seed,
-    });
-    let options = ClientOptions::new(&*recipe.environment);
+    let transport = Rc::new(PythonTransport::new(source, recipe.seed));
+    let options = ClientOptions::new(&*transport.environment);
     let environment =
         TaskEnvironmentClient::of(options, Rc::clone(&transport) as Rc<dyn Transport>, start);
     let environment = environment.knowing(Frames::Unknown);
@@ -44,6 +42,7 @@ pub async fn open(recipe: &Recipe, clock: Rc<dyn Clock>) -> Result<OpenedInPytho
         runner: started.runner,
         opening: started.opening,
         id,
+        transport,
     })
 }
 

@@ -11,8 +11,9 @@ use std::time::Duration;
 use leptos::prelude::*;
 use volary_app::python::console;
 pub use volary_app::python::hub::PythonStatus;
-use volary_app::python::hub::{Effect, Event, PythonAnswer, PythonAsker, PythonHub};
-use volary_core::json;
+use volary_app::python::hub::{
+    Effect, Event, PythonAnswer, PythonAsker, PythonHub, PythonQuestion,
+};
 use volary_core::json::{Json, Text};
 
 use super::files::{Description, PythonSource};
@@ -88,22 +89,22 @@ pub fn port() -> Option<MessagePort> {
     Some(given)
 }
 
-/// Stops Python. Open questions fail, and a spare worker takes over.
+/// Stops Python. Open questions fail, and running environments are gone.
 pub fn stop() {
     update(Event::Stop);
 }
 
 /// Loads Python in advance, so that the first environment opens sooner.
 pub fn warm_up() {
-    ask_then("{\"file\": \"\", \"path\": \"/info\"}".to_owned(), |_| {});
+    update(Event::WarmUp);
 }
 
 /// Executes a file and returns its description, or an error with its line.
 pub async fn load(source: &PythonSource) -> Result<Description, LoadError> {
     let name = source.environment();
     let ask = async |path: &str, body: Json| {
-        let question = json!({"file": (name.clone()), "path": path, "body": body});
-        let answer = ask(question.to_compact_text()).await?;
+        let question = loading::question(&name, path, 0, body);
+        let answer = ask(question).await?;
         let answer = Json::parse(&answer.text).map_err(|error| error.to_string())?;
         Ok::<_, String>(HostReply {
             status: answer
@@ -156,7 +157,7 @@ impl LoadError {
     }
 }
 
-async fn ask(question: String) -> Result<PythonAnswer, String> {
+async fn ask(question: PythonQuestion) -> Result<PythonAnswer, String> {
     let answer = Rc::new(RefCell::new((None, None::<Waker>)));
     let kept = Rc::clone(&answer);
     ask_then(question, move |answer| {
@@ -177,7 +178,7 @@ async fn ask(question: String) -> Result<PythonAnswer, String> {
     .await
 }
 
-fn ask_then(question: String, then: impl FnOnce(Result<PythonAnswer, String>) + 'static) {
+fn ask_then(question: PythonQuestion, then: impl FnOnce(Result<PythonAnswer, String>) + 'static) {
     let number = RUNTIME.with_borrow_mut(|runtime| {
         runtime.last_own = runtime.last_own.wrapping_add(1);
         runtime.own.insert(runtime.last_own, Box::new(then));
@@ -196,7 +197,8 @@ fn handle(event: FrameEvent) {
         FrameEvent::Fetched { bytes, total } => Event::Fetched { bytes, total },
         FrameEvent::Stage(stage) => Event::Stage(stage),
         FrameEvent::Ready => Event::Ready,
-        FrameEvent::Stopped => Event::Stopped,
+        FrameEvent::Begun(id) => Event::Begun { id },
+        FrameEvent::Ended { source, reason } => Event::Ended { source, reason },
         FrameEvent::Answer(id, answer) => {
             let result = answer.map(|(text, output)| PythonAnswer { text, output });
             Event::Answer { id, result }
@@ -225,8 +227,8 @@ fn carry_out(effect: Effect) {
             let frame = PythonFrame::start(limits_now().megabytes, handle);
             RUNTIME.with_borrow_mut(|runtime| runtime.frame = Some(frame));
         }
-        Effect::Send { id, question } => with_frame(|frame| frame.ask(id, &question)),
-        Effect::Stop => with_frame(PythonFrame::stop),
+        Effect::Send { id, source, text } => with_frame(|frame| frame.ask(id, &source, &text)),
+        Effect::End { source } => with_frame(|frame| frame.end(&source)),
         Effect::Discard => {
             let frame = RUNTIME.with_borrow_mut(|runtime| runtime.frame.take());
             drop(frame);
@@ -266,6 +268,8 @@ fn with_frame(act: impl FnOnce(&PythonFrame)) {
 
 #[cfg(test)]
 mod tests {
+    use volary_core::json;
+
     use super::*;
 
     #[test]

@@ -1,21 +1,28 @@
 //! The transport of the protocol to Python, in a worker of the page. The first request loads the file.
+//!
+//! Invariant: a running environment is gone with its Python worker. Its later requests load nothing, and
+//! [`PythonTransport::is_gone`] reports it, so that the episode can be replayed.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
+use volary_app::python::hub::NOT_LOADED;
 use volary_core::json;
 use volary_core::json::{Json, Text};
 use volary_remote::{Transport, TransportError, WireReply, WireRequest};
 
 use super::files::PythonSource;
-use super::loading::{HostReply, load};
+use super::loading::{self, HostReply, load};
 use super::stored;
 use super::wheels::Wheel;
 use crate::browser::python_port;
 use crate::browser::timers;
 
-/// The status of a request for a file that is not loaded, because Python was restarted.
-const NOT_LOADED: u16 = 409;
+/// The path that starts an environment.
+const START: &str = "/start";
+/// The status of a request about an environment that does not exist.
+const NOT_FOUND: u16 = 404;
 /// The timeout in seconds of a request without one. The page's limit is shorter.
 const LONGEST: f64 = 86_400.0;
 
@@ -27,6 +34,7 @@ pub struct PythonTransport {
     pub source: PythonSource,
     /// The seed of random numbers.
     pub seed: u64,
+    is_gone: Cell<bool>,
 }
 
 impl Transport for PythonTransport {
@@ -38,7 +46,11 @@ impl Transport for PythonTransport {
             let body = body.and_then(Result::ok).unwrap_or_default();
             let limit = request.timeout.unwrap_or(LONGEST);
             let ask = async |path: &str, body: &Json| self.ask(path, body, limit).await;
-            ask_loaded(&self.source, path, &body, ask, stored::wheel_bytes).await
+            let reply = ask_loaded(&self.source, path, &body, ask, stored::wheel_bytes).await?;
+            Ok(reply.unwrap_or_else(|| {
+                self.is_gone.set(true);
+                gone()
+            }))
         })
     }
 
@@ -48,6 +60,20 @@ impl Transport for PythonTransport {
 }
 
 impl PythonTransport {
+    pub fn new(source: PythonSource, seed: u64) -> PythonTransport {
+        PythonTransport {
+            environment: source.environment(),
+            source,
+            seed,
+            is_gone: Cell::new(false),
+        }
+    }
+
+    /// Whether the environment that it started is gone, because its Python worker ended.
+    pub fn is_gone(&self) -> bool {
+        self.is_gone.get()
+    }
+
     /// Returns the value of a running environment's `get_id`; `None` if it has no id.
     pub async fn environment_id(&self, env_id: &Text) -> Option<Text> {
         let body = json!({"env_id": (env_id.clone())});
@@ -56,15 +82,8 @@ impl PythonTransport {
     }
 
     async fn ask(&self, path: &str, body: &Json, limit: f64) -> Result<WireReply, TransportError> {
-        // Below 2^53, like every seed of the page.
-        let seed = i64::try_from(self.seed).unwrap_or_default();
-        let question = json!({
-            "file": (self.environment.clone()),
-            "path": path,
-            "seed": seed,
-            "body": (body.clone()),
-        });
-        let answer = python_port::ask(&question.to_compact_text(), limit).await;
+        let question = loading::question(&self.environment, path, self.seed, body.clone());
+        let answer = python_port::ask(&question, limit).await;
         let (answer, _) = answer.map_err(|reason| TransportError::Unreachable {
             reason: reason.into(),
         })?;
@@ -72,18 +91,21 @@ impl PythonTransport {
     }
 }
 
-/// Sends a request. If Python was restarted, the file is loaded before the request is repeated, which Python has not
-/// handled.
+/// Sends a request. If the file is not loaded, a request to start an environment is repeated after loading it: Python
+/// has not handled it. Returns `None` for the others: their environment is gone.
 async fn ask_loaded(
     source: &PythonSource,
     path: &str,
     body: &Json,
     ask: impl AsyncFn(&str, &Json) -> Result<WireReply, TransportError>,
     read: impl AsyncFn(&Wheel) -> Option<Vec<u8>>,
-) -> Result<WireReply, TransportError> {
+) -> Result<Option<WireReply>, TransportError> {
     let reply = ask(path, body).await?;
     if reply.status != NOT_LOADED {
-        return Ok(reply);
+        return Ok(Some(reply));
+    }
+    if path != START {
+        return Ok(None);
     }
     let ask_host = async |path: &str, body: Json| {
         let reply = ask(path, &body).await?;
@@ -94,11 +116,22 @@ async fn ask_loaded(
     };
     let loaded = load(source, ask_host, read).await?;
     match loaded.status {
-        200 => ask(path, body).await,
-        status => Ok(WireReply {
+        200 => ask(path, body).await.map(Some),
+        status => Ok(Some(WireReply {
             status: u16::try_from(status).unwrap_or(500),
             body: loaded.body.to_compact_text(),
-        }),
+        })),
+    }
+}
+
+/// The reply about an environment whose Python worker ended.
+fn gone() -> WireReply {
+    // As the host says it of an environment that it does not know.
+    let detail =
+        "Environment not found: its Python was stopped, or ended because other files were run.";
+    WireReply {
+        status: NOT_FOUND,
+        body: json!({ "detail": detail }).to_compact_text(),
     }
 }
 
@@ -127,11 +160,12 @@ mod tests {
 
     use super::*;
 
-    /// Answers with these statuses in turn. Returns the reply and the requested paths.
+    /// Sends a request to this path, and answers with these statuses in turn. Returns the reply and the requested paths.
     fn asked(
         source: &PythonSource,
+        first: &str,
         statuses: &[u16],
-    ) -> (Result<WireReply, TransportError>, Vec<String>) {
+    ) -> (Result<Option<WireReply>, TransportError>, Vec<String>) {
         let paths = RefCell::new(Vec::new());
         let ask = async |path: &str, _: &Json| {
             let number = paths.borrow().len();
@@ -145,9 +179,15 @@ mod tests {
             }
         };
         let body = json!({"action": 1});
-        let reply = ask_loaded(source, "/step", &body, ask, async |_: &Wheel| None);
+        let reply = ask_loaded(source, first, &body, ask, async |_: &Wheel| None);
         let reply = reply.now_or_never().expect("nothing is awaited");
         (reply, paths.take())
+    }
+
+    fn status_of(
+        reply: Result<Option<WireReply>, TransportError>,
+    ) -> Result<Option<u16>, TransportError> {
+        Ok(reply?.map(|reply| reply.status))
     }
 
     fn code() -> PythonSource {
@@ -157,30 +197,41 @@ mod tests {
     #[test]
     fn an_answer_is_passed_on_whatever_its_status() {
         for status in [200, 404, 500] {
-            let (reply, paths) = asked(&code(), &[status]);
-            assert_eq!(reply.map(|reply| reply.status), Ok(status));
+            let (reply, paths) = asked(&code(), "/step", &[status]);
+            assert_eq!(status_of(reply), Ok(Some(status)));
             assert_eq!(paths, ["/step"]);
         }
     }
 
     #[test]
     fn a_file_that_is_not_loaded_is_loaded_once_before_the_request_is_repeated() {
-        let (reply, paths) = asked(&code(), &[409, 200, 200]);
-        assert_eq!(reply.map(|reply| reply.status), Ok(200));
-        assert_eq!(paths, ["/step", "/load", "/step"]);
-        // Python was restarted again meanwhile; there is no endless loop.
-        let (reply, paths) = asked(&code(), &[409, 200, 409]);
-        assert_eq!(reply.map(|reply| reply.status), Ok(409));
+        let (reply, paths) = asked(&code(), "/start", &[409, 200, 200]);
+        assert_eq!(status_of(reply), Ok(Some(200)));
+        assert_eq!(paths, ["/start", "/load", "/start"]);
+        // Python was stopped again meanwhile; there is no endless loop.
+        let (reply, paths) = asked(&code(), "/start", &[409, 200, 409]);
+        assert_eq!(status_of(reply), Ok(Some(409)));
         assert_eq!(paths.len(), 3);
     }
 
     #[test]
+    fn a_running_environment_is_gone_with_its_worker_and_loads_nothing() {
+        for path in ["/step", "/frame", "/reset", "/close"] {
+            let (reply, paths) = asked(&code(), path, &[409, 200, 200]);
+            assert_eq!(reply, Ok(None), "{path}");
+            assert_eq!(paths, [path]);
+        }
+        // Not mistaken for a host without frames.
+        assert!(gone().body.contains("\"Environment "), "{}", gone().body);
+    }
+
+    #[test]
     fn a_file_that_cannot_be_loaded_answers_instead() {
-        let (reply, paths) = asked(&code(), &[409, 400]);
-        let reply = reply.expect("an answer");
+        let (reply, paths) = asked(&code(), "/start", &[409, 400]);
+        let reply = reply.expect("no error").expect("an answer");
         assert_eq!(reply.status, 400);
         assert!(reply.body.contains("/load"));
-        assert_eq!(paths, ["/step", "/load"]);
+        assert_eq!(paths, ["/start", "/load"]);
     }
 
     #[test]
@@ -190,21 +241,21 @@ mod tests {
             wheels: wheel.into_iter().collect(),
             ..code()
         };
-        let (reply, paths) = asked(&source, &[409, 424]);
-        let reply = reply.expect("an answer");
+        let (reply, paths) = asked(&source, "/start", &[409, 424]);
+        let reply = reply.expect("no error").expect("an answer");
         assert_eq!(reply.status, 424);
         assert!(
             reply.body.contains("tool-1.0-py3-none-any.whl"),
             "{}",
             reply.body
         );
-        assert_eq!(paths, ["/step", "/load"]);
+        assert_eq!(paths, ["/start", "/load"]);
     }
 
     #[test]
     fn a_lost_answer_is_not_asked_for_again() {
         for statuses in [&[][..], &[409], &[409, 200]] {
-            let (reply, paths) = asked(&code(), statuses);
+            let (reply, paths) = asked(&code(), "/start", statuses);
             assert_eq!(reply, Err(TransportError::Timeout));
             assert_eq!(paths.len(), statuses.len() + 1);
         }

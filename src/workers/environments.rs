@@ -230,6 +230,10 @@ impl Environments {
                 add(&mut steps, stepped, live.has_frames);
                 send(Event::Episode(EpisodeChunk::Steps(steps)));
             }
+            Err(_) if live.is_gone() => {
+                self.open.borrow_mut().remove(&environment);
+                return send(Event::Gone);
+            }
             Err(error) => send(failed(error)),
         }
         self.put_back(environment, live, send).await;

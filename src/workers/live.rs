@@ -19,6 +19,7 @@ use volary_trajectory::{Episode, Recipe};
 
 use crate::browser::timers;
 use crate::python;
+use crate::python::transport::PythonTransport;
 use crate::remote::opening;
 
 /// The metadata key of an episode for the value of the environment's own `get_id`.
@@ -34,6 +35,8 @@ pub(crate) struct LiveEnvironment {
     pub has_frames: bool,
     /// Its place, unless it is in this worker.
     place: Option<opening::RemoteLocation>,
+    /// Its connection to Python, if it runs there.
+    python: Option<Rc<PythonTransport>>,
 }
 
 /// The reason why an environment could not be opened.
@@ -109,6 +112,7 @@ impl LiveEnvironment {
                 runner,
                 has_frames: true,
                 place: None,
+                python: None,
             };
             return Ok((opening.episode(recipe), live));
         }
@@ -119,6 +123,7 @@ impl LiveEnvironment {
                 runner: opened.runner,
                 has_frames: true,
                 place: None,
+                python: Some(opened.transport),
             };
             let mut head = opened.opening.episode(recipe);
             if let Some(id) = opened.id {
@@ -156,8 +161,14 @@ impl LiveEnvironment {
             runner: opened.runner,
             has_frames: opened.has_frames,
             place: Some(opened.place),
+            python: None,
         };
         Ok((head, live))
+    }
+
+    /// Whether its last step failed because its Python worker had ended, so that the step was not taken.
+    pub fn is_gone(&self) -> bool {
+        self.python.as_ref().is_some_and(|python| python.is_gone())
     }
 
     /// Closes the environment.

@@ -35,8 +35,8 @@ def host(tmp_path, monkeypatch):
     return module
 
 
-def ask(host, path, body, file="a"):
-    question = json.dumps({"file": file, "path": path, "seed": 0, "body": body})
+def ask(host, path, body):
+    question = json.dumps({"path": path, "seed": 0, "body": body})
     text, _ = asyncio.run(host.answer(question))
     answer = json.loads(text)
     return answer["status"], answer["body"]
@@ -62,23 +62,24 @@ def tool(version):
     })
 
 
-def test_wheels_come_before_the_code_and_each_file_has_its_own(host):
+def test_wheels_come_before_the_code(host):
     code = "import volary_tool\n" + CODE
-    first, second = tool(1), tool(2)
-    status, body = ask(host, "/load", {"code": code, "wheels": [first["sha256"]]})
-    assert (status, body["wheels"]) == (424, [first["sha256"]])
-    for given, file in ((first, "a"), (second, "b")):
-        assert ask(host, "/wheel", given, file)[0] == 200
-        status, body = ask(host, "/load", {"code": code, "wheels": [given["sha256"]]}, file)
-        assert status == 200, body
-    assert ask(host, "/load", {"code": code, "wheels": []}, "c")[0] == 422
-    # The module that a later import finds is that of the file.
-    for file, version in (("a", 1), ("b", 2), ("a", 1)):
-        assert ask(host, "/info", None, file)[0] == 200
-        import volary_tool
-
-        assert volary_tool.VERSION == version
-    sys.modules.pop("volary_tool")
+    given = tool(1)
+    body = {"code": code, "wheels": [given["sha256"]]}
+    assert ask(host, "/load", body) == (
+        424,
+        {"detail": "Wheels are missing.", "wheels": [given["sha256"]]},
+    )
+    assert ask(host, "/info", None)[0] == 409
+    assert ask(host, "/wheel", given)[0] == 200
+    # The same file may be loaded again.
+    for _ in range(2):
+        status, answer = ask(host, "/load", body)
+        assert status == 200, answer
+        assert sys.path[0] == str(host.WHEELS / given["sha256"])
+        assert sys.path.count(sys.path[0]) == 1
+    assert ask(host, "/info", None)[0] == 200
+    assert sys.modules.pop("volary_tool").VERSION == 1
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,29 @@
-//! The hub assigns the answers of the Python worker to the questions of its clients, and knows how far Python is.
+//! The hub assigns the answers of the Python workers to the questions of their clients, decides which Python workers
+//! there are, and knows how far Python is.
 //!
-//! Several workers of the page, and the page itself, share one Python. Each asker numbers its own questions; the hub
-//! assigns unique numbers, so that every answer reaches its asker and a late one is dropped.
+//! Several workers of the page, and the page itself, ask. Each asker numbers its own questions; the hub assigns unique
+//! numbers, so that every answer reaches its asker and a late one is dropped.
 //!
 //! Invariants:
+//! - Each source of code has a Python worker of its own, because code can change everything in its interpreter: what it
+//!   does there changes no result of another source.
+//! - There are at most [`MOST_WORKERS`]. One more ends the one that was not used for the longest time; its environments
+//!   are gone, and questions about them are answered with [`NOT_LOADED`].
+//! - Only loading a file starts a worker, so closing an environment that is gone starts none.
 //! - Every question gets exactly one reply: an answer or an error.
-//! - The timeout of a question runs only while Python is ready; loading has no timeout.
-//! - After [`Effect::Stop`] no answer of the stopped worker is passed on, and nothing that it said of its start counts:
-//!   the frame confirms with [`Event::Stopped`] before it reports on the replacement.
+//! - The timeout of a question begins when a worker receives it; starting a worker has no timeout.
+//! - After [`Effect::End`] no answer of that worker is passed on.
 //! - After [`Event::Failed`] the frame is discarded, because its files may be damaged: the next question starts from the
 //!   beginning.
 
 use std::collections::BTreeMap;
+
+use volary_core::json;
+
+/// The status of a question about a file that is not loaded, in an answer like those of `public/python/host.py`.
+pub const NOT_LOADED: u16 = 409;
+/// The maximum number of Python workers with code; each takes about 100 MB. The frame has a spare one in addition.
+pub const MOST_WORKERS: usize = 3;
 
 /// The id of an asker: the port of a worker, or the page itself.
 pub type PythonAsker = usize;
@@ -24,11 +36,12 @@ pub enum Event {
         from: PythonAsker,
         /// The asker's number of the question.
         number: u32,
-        /// The question as JSON, in the format of `public/python/host.py`.
-        question: String,
+        question: PythonQuestion,
         /// The timeout in seconds.
         limit: f64,
     },
+    /// Python will be needed soon.
+    WarmUp,
     /// A chunk of Python's files was fetched.
     Fetched {
         /// The bytes fetched so far.
@@ -40,15 +53,20 @@ pub enum Event {
     Stage(String),
     /// Python accepts questions from now on.
     Ready,
-    /// The frame has terminated the worker, as [`Effect::Stop`] demands. Its later reports are about the replacement.
-    Stopped,
+    /// A worker received a question.
+    Begun {
+        /// The hub's number of the question.
+        id: u32,
+    },
     /// The frame passed on an answer or an error.
     Answer {
         /// The hub's number of the question.
         id: u32,
         result: Result<PythonAnswer, String>,
     },
-    /// Python could not be started, or crashed.
+    /// The worker of a source crashed.
+    Ended { source: String, reason: String },
+    /// Python could not be started.
     Failed { reason: String },
     /// The user stopped Python.
     Stop,
@@ -57,6 +75,17 @@ pub enum Event {
         /// The hub's number of the question.
         id: u32,
     },
+}
+
+/// A question to the Python worker of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PythonQuestion {
+    /// The source: the name of the environment, which contains the whole hash of its code and wheels.
+    pub source: String,
+    /// Whether it loads the file, so that a worker is started for it.
+    pub loads: bool,
+    /// The question as JSON, in the format of `public/python/host.py`.
+    pub text: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,11 +101,12 @@ pub struct PythonAnswer {
 pub enum Effect {
     /// Load Python: fetch the files and start the frame.
     Start,
-    /// Pass a question to the frame.
+    /// Pass a question to the worker of a source, which is started if there is none.
     Send {
         /// The hub's number.
         id: u32,
-        question: String,
+        source: String,
+        text: String,
     },
     /// Send [`Event::TimedOut`] after this time.
     Limit {
@@ -92,8 +122,8 @@ pub enum Effect {
         /// The answer or an error.
         result: Result<PythonAnswer, String>,
     },
-    /// Terminate the Python worker; a new one replaces it.
-    Stop,
+    /// Terminate the worker of a source.
+    End { source: String },
     /// Remove the frame.
     Discard,
     /// Show what was printed.
@@ -114,7 +144,7 @@ pub enum PythonStatus {
     Idle,
     /// Python is answering a question.
     Busy,
-    /// Python could not be started, or crashed.
+    /// Python could not be started.
     Failed(String),
 }
 
@@ -132,10 +162,11 @@ enum Phase {
 const STARTING: &str = "Starting Python";
 
 /// An open question.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Open {
     from: PythonAsker,
     number: u32,
+    source: String,
     limit: f64,
 }
 
@@ -143,10 +174,10 @@ struct Open {
 #[derive(Debug, Default)]
 pub struct PythonHub {
     phase: Phase,
-    /// The number of [`Effect::Stop`] that the frame has not confirmed.
-    unconfirmed_stops: u32,
     last: u32,
     open: BTreeMap<u32, Open>,
+    /// The sources that have a worker, the least recently used first.
+    sources: Vec<String>,
 }
 
 impl PythonHub {
@@ -173,10 +204,12 @@ impl PythonHub {
                 let open = Open {
                     from,
                     number,
+                    source: question.source,
                     limit,
                 };
-                self.ask(open, question)
+                self.ask(open, question.loads, question.text)
             }
+            Event::WarmUp => self.start(),
             Event::Fetched { bytes, total } => {
                 if self.is_loading() {
                     self.phase = Phase::Fetching(bytes, total);
@@ -184,7 +217,7 @@ impl PythonHub {
                 Vec::new()
             }
             Event::Stage(stage) => {
-                if self.is_loading() && self.unconfirmed_stops == 0 {
+                if self.is_loading() {
                     self.phase = Phase::Starting(match stage.as_str() {
                         "unpacking" => "Unpacking fhaviary",
                         "importing" => "Importing fhaviary",
@@ -193,27 +226,46 @@ impl PythonHub {
                 }
                 Vec::new()
             }
-            Event::Ready => self.ready(),
-            Event::Stopped => {
-                self.unconfirmed_stops = self.unconfirmed_stops.saturating_sub(1);
+            Event::Ready => {
+                // Without a frame nothing can be ready.
+                if self.is_loading() {
+                    self.phase = Phase::Ready;
+                }
                 Vec::new()
             }
+            Event::Begun { id } => {
+                let limit = self.open.get(&id).map(|open| open.limit);
+                let limit = limit.map(|seconds| Effect::Limit { id, seconds });
+                limit.into_iter().collect()
+            }
             Event::Answer { id, result } => self.answer(id, result),
+            Event::Ended { source, reason } => {
+                self.sources.retain(|other| *other != source);
+                self.close(&source, &reason)
+            }
             Event::Failed { reason } => {
-                let mut effects = vec![Effect::Discard];
-                effects.extend(self.close(&reason));
+                self.sources.clear();
+                let open = std::mem::take(&mut self.open).into_values();
+                let replies = open.map(|open| open.reply(Err(reason.clone())));
+                let effects = std::iter::once(Effect::Discard).chain(replies).collect();
                 self.phase = Phase::Failed(reason);
-                // The discarded frame confirms nothing.
-                self.unconfirmed_stops = 0;
                 effects
             }
-            Event::Stop => self.stop("Python was stopped."),
-            Event::TimedOut { id } => match self.open.get(&id).map(|open| open.limit) {
-                Some(limit) => self.stop(&format!(
-                    "Python did not respond within {limit} s and was stopped."
-                )),
-                None => Vec::new(),
-            },
+            Event::Stop => {
+                let sources = std::mem::take(&mut self.sources).into_iter();
+                let ended = sources.flat_map(|source| self.end(source, "Python was stopped."));
+                ended.collect()
+            }
+            Event::TimedOut { id } => {
+                let Some(open) = self.open.get(&id) else {
+                    return Vec::new();
+                };
+                let reason = format!(
+                    "Python did not respond within {} s and was stopped.",
+                    open.limit
+                );
+                self.end(open.source.clone(), &reason)
+            }
         }
     }
 
@@ -221,29 +273,49 @@ impl PythonHub {
         matches!(self.phase, Phase::Fetching(..) | Phase::Starting(_))
     }
 
-    fn ask(&mut self, open: Open, question: String) -> Vec<Effect> {
-        self.last = self.last.wrapping_add(1);
-        let id = self.last;
-        self.open.insert(id, open);
-        let send = Effect::Send { id, question };
+    /// Loads Python unless it is loaded.
+    fn start(&mut self) -> Vec<Effect> {
         match self.phase {
             Phase::Absent | Phase::Failed(_) => {
                 self.phase = Phase::Starting(STARTING);
-                vec![Effect::Start, send]
+                vec![Effect::Start]
             }
-            Phase::Fetching(..) | Phase::Starting(_) => vec![send],
-            Phase::Ready => vec![send, open.limited(id)],
+            Phase::Fetching(..) | Phase::Starting(_) | Phase::Ready => Vec::new(),
         }
     }
 
-    fn ready(&mut self) -> Vec<Effect> {
-        // The questions of a worker that was ready already have their timeouts; one without a frame cannot be ready.
-        if !self.is_loading() || self.unconfirmed_stops > 0 {
-            return Vec::new();
+    fn ask(&mut self, open: Open, loads: bool, text: String) -> Vec<Effect> {
+        let place = self.sources.iter().position(|used| *used == open.source);
+        if place.is_none() && !loads {
+            return vec![open.reply(Ok(not_loaded()))];
         }
-        self.phase = Phase::Ready;
-        let open = self.open.iter();
-        open.map(|(id, open)| open.limited(*id)).collect()
+        let mut effects = self.start();
+        match place {
+            Some(place) => drop(self.sources.remove(place)),
+            None if self.sources.len() >= MOST_WORKERS => effects.extend(self.make_room()),
+            None => {}
+        }
+        self.sources.push(open.source.clone());
+        self.last = self.last.wrapping_add(1);
+        let id = self.last;
+        effects.push(Effect::Send {
+            id,
+            source: open.source.clone(),
+            text,
+        });
+        self.open.insert(id, open);
+        effects
+    }
+
+    /// Ends the worker that was not used for the longest time, preferably one that answers nothing now.
+    fn make_room(&mut self) -> Vec<Effect> {
+        let is_idle = |source: &String| self.open.values().all(|open| open.source != *source);
+        let idle = self.sources.iter().find(|source| is_idle(source));
+        let Some(source) = idle.or(self.sources.first()).cloned() else {
+            return Vec::new();
+        };
+        let reason = "Its Python was ended, because too many other files are run at the same time.";
+        self.end(source, reason)
     }
 
     fn answer(&mut self, id: u32, result: Result<PythonAnswer, String>) -> Vec<Effect> {
@@ -254,40 +326,41 @@ impl PythonHub {
         print.into_iter().chain(reply).collect()
     }
 
-    fn stop(&mut self, reason: &str) -> Vec<Effect> {
-        match self.phase {
-            Phase::Absent | Phase::Failed(_) => return Vec::new(),
-            // The start goes on.
-            Phase::Fetching(..) | Phase::Starting(_) => {}
-            // The replacement reports when it is ready.
-            Phase::Ready => self.phase = Phase::Starting(STARTING),
-        }
-        self.unconfirmed_stops += 1;
-        let mut effects = vec![Effect::Stop];
-        effects.extend(self.close(reason));
+    /// Ends the worker of a source; its open questions fail.
+    fn end(&mut self, source: String, reason: &str) -> Vec<Effect> {
+        self.sources.retain(|other| *other != source);
+        let replies = self.close(&source, reason);
+        let mut effects = vec![Effect::End { source }];
+        effects.extend(replies);
         effects
     }
 
-    fn close(&mut self, reason: &str) -> Vec<Effect> {
-        let open = std::mem::take(&mut self.open);
-        open.into_values()
-            .map(|open| open.reply(Err(reason.to_owned())))
+    /// The open questions about a source fail.
+    fn close(&mut self, source: &str, reason: &str) -> Vec<Effect> {
+        let closed = self.open.extract_if(.., |_, open| open.source == source);
+        closed
+            .map(|(_, open)| open.reply(Err(reason.to_owned())))
             .collect()
     }
 }
 
 impl Open {
-    fn limited(self, id: u32) -> Effect {
-        let seconds = self.limit;
-        Effect::Limit { id, seconds }
-    }
-
     fn reply(self, result: Result<PythonAnswer, String>) -> Effect {
         Effect::Reply {
             to: self.from,
             number: self.number,
             result,
         }
+    }
+}
+
+/// The answer to a question about a file that no worker has loaded.
+fn not_loaded() -> PythonAnswer {
+    let status = i64::from(NOT_LOADED);
+    let answer = json!({"status": status, "body": {"detail": "The file is not loaded."}});
+    PythonAnswer {
+        text: answer.to_compact_text(),
+        output: String::new(),
     }
 }
 
