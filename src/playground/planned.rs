@@ -2,6 +2,7 @@
 //! [`volary_app::playground::consent`] decides which episodes wait.
 
 use leptos::prelude::*;
+use volary_core::{AnyMessage, Object};
 use volary_remote::task;
 use volary_trajectory::Recipe;
 
@@ -24,10 +25,10 @@ pub(super) fn reach(playground: Playground, environment: &str) -> Reach {
         } else if remote_environments::server(playground, environment).is_some() {
             Reach::Connected
         } else if let Some(entry) = python::python_entry(playground, environment) {
-            // Code that ran in this browser was shown and agreed to; the environment's name is the hash of its code.
-            match entry.description {
-                Some(_) => Reach::Local,
-                None => Reach::Connected,
+            // What a name opens is the code of the entry.
+            match python::is_known_code(playground, &entry.recipe(&Object::new(), 0)) {
+                true => Reach::Local,
+                false => Reach::Connected,
             }
         } else if task::python_file(environment).is_some() {
             Reach::Connected
@@ -37,6 +38,39 @@ pub(super) fn reach(playground: Playground, environment: &str) -> Reach {
             Reach::Unknown
         }
     })
+}
+
+/// Returns how much this page trusts and knows the environment of a recipe, which contains the code of a Python file.
+pub(super) fn reach_of_recipe(playground: Playground, recipe: &Recipe) -> Reach {
+    if task::python_file(&recipe.environment).is_none() {
+        return reach(playground, &recipe.environment);
+    }
+    if python::is_known_code(playground, recipe) {
+        Reach::Local
+    } else {
+        Reach::Connected
+    }
+}
+
+/// Plans an episode whose Python code the user has not agreed to. Returns whether it did; the episode then waits.
+pub(super) fn must_show_code(
+    playground: Playground,
+    recipe: &Recipe,
+    actions: &[AnyMessage],
+) -> bool {
+    let is_python = task::python_file(&recipe.environment).is_some();
+    let must_show = is_python && !python::is_known_code(playground, recipe);
+    if must_show {
+        plan(
+            playground,
+            PlannedEpisode {
+                recipe: recipe.clone(),
+                actions: actions.to_vec(),
+                then: Then::Open(None),
+            },
+        );
+    }
+    must_show
 }
 
 /// Shows a plan for an episode that untrusted content wants to run. If the page shows nothing yet, its first episode is
@@ -91,9 +125,18 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
         }
     });
     let Some(mut plan) = plan else { return false };
-    if reach(playground, &plan.recipe.environment) != Reach::Connected {
+    match reach_of_recipe(playground, &plan.recipe) {
+        Reach::Connected => {}
+        Reach::Local => {
+            // The user knows its code.
+            let actions = plan.actions.len();
+            playground
+                .session
+                .update_untracked(|session| session.agree(actions));
+            return false;
+        }
         // It cannot run at all; the attempt reports that.
-        return false;
+        Reach::NotConnected | Reach::Unknown => return false,
     }
     if wanted == Resumed::Reset {
         let setup = playground.setup;
@@ -103,7 +146,11 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
             return false;
         }
         let configuration = setup.form.with_untracked(|form| form.filled());
-        plan.recipe.configuration = configuration.as_object().cloned().unwrap_or_default();
+        let configuration = configuration.as_object().cloned().unwrap_or_default();
+        match python::python_recipe(playground, &configuration, plan.recipe.seed) {
+            Some(recipe) => plan.recipe = recipe,
+            None => plan.recipe.configuration = configuration,
+        }
     }
     playground.planned.set(Some(plan));
     true
@@ -122,6 +169,7 @@ pub(super) fn run_planned(playground: Playground) {
     let Some(plan) = take_planned(playground) else {
         return;
     };
+    python::agree(playground, &plan.recipe);
     match plan.then {
         Then::Open(step) => {
             setup::show_recipe(playground, &plan.recipe);

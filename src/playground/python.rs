@@ -55,6 +55,25 @@ pub fn play_python(
     playground.intend(Intent::GoToEnvironment(environment.to_string()));
 }
 
+/// Returns whether the user knows the code of a recipe: it ran from a file of this browser, or the user agreed to it.
+/// The code itself is compared, not its name.
+pub(super) fn is_known_code(playground: Playground, recipe: &Recipe) -> bool {
+    let Ok(source) = PythonSource::of_recipe(recipe) else {
+        return false;
+    };
+    let entries = playground.setup.python;
+    entries.with_untracked(|entries| entries.knows(&source))
+        || untrack(stored::files).has_run(&source)
+}
+
+/// Notes that the user has seen the code of a recipe, if it is one of Python, and agreed to run it.
+pub(super) fn agree(playground: Playground, recipe: &Recipe) {
+    if let Ok(source) = PythonSource::of_recipe(recipe) {
+        let entries = playground.setup.python;
+        entries.update_untracked(|entries| entries.agree(source));
+    }
+}
+
 /// Adds the code of a recipe to the choices.
 pub(super) fn adopt_python(playground: Playground, recipe: &Recipe) {
     if task::python_file(&recipe.environment).is_some() {

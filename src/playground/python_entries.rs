@@ -1,7 +1,9 @@
 //! The environments of Python files that the setup offers. Pure.
 //!
-//! Invariant: the environment that is chosen stays, even if its file was changed or removed: the shown episode can still
-//! be replayed and reset.
+//! Invariants:
+//! - The environment that is chosen stays, even if its file was changed or removed: the shown episode can still be
+//!   replayed and reset.
+//! - The user knows code only if exactly this code ran from one of their files, or they agreed to it.
 
 use volary_core::json::Text;
 use volary_core::{Object, object};
@@ -16,7 +18,11 @@ const EARLIER: &str = " (earlier version)";
 
 /// The environments, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PythonEntries(Vec<PythonEntry>);
+pub struct PythonEntries {
+    entries: Vec<PythonEntry>,
+    /// The code of links and files that the user agreed to run, in this page.
+    agreed: Vec<PythonSource>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PythonEntry {
@@ -32,7 +38,20 @@ pub struct PythonEntry {
 
 impl PythonEntries {
     pub fn iter(&self) -> impl Iterator<Item = &PythonEntry> {
-        self.0.iter()
+        self.entries.iter()
+    }
+
+    /// Notes that the user agreed to run code that a link or a file brought.
+    pub fn agree(&mut self, source: PythonSource) {
+        if !self.agreed.contains(&source) {
+            self.agreed.push(source);
+        }
+    }
+
+    /// Whether the user knows exactly this code and these wheels.
+    pub fn knows(&self, source: &PythonSource) -> bool {
+        let mut run = self.iter().filter(|entry| entry.description.is_some());
+        self.agreed.contains(source) || run.any(|entry| entry.source == *source)
     }
 
     /// The entry of an environment.
@@ -42,19 +61,18 @@ impl PythonEntries {
 
     /// Adds an entry, or replaces that of the same environment.
     pub fn put(&mut self, entry: PythonEntry) {
-        self.0
+        self.entries
             .retain(|other| other.environment != entry.environment);
-        self.0.push(entry);
+        self.entries.push(entry);
     }
 
-    /// Adds the code of a recipe under a name that says where it came from, unless it is known.
+    /// Adds the code of a recipe under a name that says where it came from, unless it is there.
     pub fn adopt(&mut self, recipe: &Recipe) {
-        if self.get(&recipe.environment).is_some() {
-            return;
-        }
-        if let Ok(source) = PythonSource::of_recipe(recipe) {
-            self.0.push(PythonEntry {
-                environment: recipe.environment.clone(),
+        if let Ok(source) = PythonSource::of_recipe(recipe)
+            && self.get(&source.environment()).is_none()
+        {
+            self.entries.push(PythonEntry {
+                environment: source.environment(),
                 name: "Python environment of the episode".into(),
                 source,
                 description: None,
@@ -65,9 +83,9 @@ impl PythonEntries {
     /// Follows the stored files: offers the last version of each file that was run. What an episode added stays, and so
     /// does the chosen environment.
     pub fn follow(&mut self, files: &PythonFiles, chosen: &str) {
-        self.0
+        self.entries
             .retain(|entry| entry.description.is_none() || *entry.environment == *chosen);
-        for entry in &mut self.0 {
+        for entry in &mut self.entries {
             let is_of_file = entry.description.is_some() && !entry.name.ends_with(EARLIER);
             if is_of_file {
                 // If it still is the last version, it is replaced below.
@@ -218,6 +236,25 @@ mod tests {
             .and_then(|entry| entry.description.clone());
         assert_eq!(known, Some(described("A")));
         assert_eq!(entries.iter().count(), 2);
+    }
+
+    #[test]
+    fn code_is_known_once_it_was_run_or_agreed_to() {
+        let mut entries = PythonEntries::default();
+        entries.adopt(&entry("a", None).recipe(&Object::new(), 0));
+        assert!(!entries.knows(&source("a")), "it is only shown");
+        entries.agree(source("a"));
+        entries.agree(source("a"));
+        assert!(entries.knows(&source("a")));
+        entries.follow(&files(&["b"]), "");
+        assert!(entries.knows(&source("a")) && entries.knows(&source("b")));
+        assert!(!entries.knows(&source("c")));
+        // The name of an entry does not count.
+        entries.put(PythonEntry {
+            source: source("d"),
+            ..entry("e", Some(described("E")))
+        });
+        assert!(!entries.knows(&source("e")));
     }
 
     #[test]

@@ -8,8 +8,6 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_agent::compare;
 use volary_app::playground::replay_check::{CheckProgress, ReplayCheck, ReplayVerdict};
-use volary_core::json::Text;
-use volary_remote::task;
 use volary_trajectory::{Episode, Outcome, Recipe};
 
 use super::session_driver::second_play;
@@ -30,19 +28,14 @@ pub enum Code {
     LastVersion,
 }
 
-/// The environment of an episode that was played in Python, if the episode contains the code.
-pub fn python_environment(episode: &Episode) -> Option<Text> {
-    let recipe = episode.recipe.as_ref()?;
-    task::python_file(&recipe.environment)?;
-    PythonSource::of_recipe(recipe).ok()?;
-    Some(recipe.environment.clone())
+/// The code of an episode that was played in Python, if the episode contains it.
+pub fn python_source(episode: &Episode) -> Option<PythonSource> {
+    PythonSource::of_recipe(episode.recipe.as_ref()?).ok()
 }
 
-/// Returns whether the user ran the code of an episode before, from a file in this browser.
-pub fn is_own(episode: &Episode) -> bool {
-    let environment = python_environment(episode);
-    let files = untrack(stored::files);
-    environment.is_some_and(|environment| files.has_run(&environment))
+/// Returns whether the user ran this code before, from a file in this browser.
+pub fn is_own(source: &PythonSource) -> bool {
+    untrack(stored::files).has_run(source)
 }
 
 /// Runs a Python episode a second time.
@@ -96,7 +89,7 @@ pub async fn run(
 
 fn on_last_version(recipe: &Recipe) -> Option<Recipe> {
     let files = untrack(stored::files);
-    let (file, _) = files.of_environment(&recipe.environment)?;
+    let (file, _) = files.of_source(&PythonSource::of_recipe(recipe).ok()?)?;
     Some(files::on_source(recipe, &file.last()?.source))
 }
 
@@ -115,15 +108,11 @@ pub(super) fn SecondRun() -> impl IntoView {
             check.try_update(|check| check.end(number, found));
         });
     };
-    let environment = Memo::new(move |_| {
-        playground
-            .episode
-            .with(|episode| python_environment(episode))
-    });
+    let source = Memo::new(move |_| playground.episode.with(|episode| python_source(episode)));
     // Only episodes that were played to their end here qualify, not ones that were merely opened: code from elsewhere
     // runs only on request.
     let ended = Memo::new(move |_| {
-        environment.get()?;
+        source.with(Option::is_some).then_some(())?;
         let is_record = playground.session.with(|session| session.is_record());
         let edition = playground.edition.get();
         playground.episode.with(|episode| {
@@ -135,7 +124,9 @@ pub(super) fn SecondRun() -> impl IntoView {
         Some(_) => start(Code::Recorded),
         None => check.update(ReplayCheck::dismiss),
     });
-    let code = Memo::new(move |_| Some(stored::files().code_state(&environment.get()?)));
+    let code = Memo::new(move |_| {
+        source.with(|source| Some(stored::files().code_state(source.as_ref()?)))
+    });
     move || {
         let code = code.get()?;
         let progress = check.with(|check| check.progress().clone());
@@ -183,9 +174,9 @@ pub(super) fn SecondRun() -> impl IntoView {
 /// has the last version.
 pub fn code_note(episode: Signal<Arc<Episode>>, on_last: Callback<()>) -> Option<AnyView> {
     let recipe = episode.with_untracked(|episode| episode.recipe.clone())?;
-    let state = stored::files().code_state(&recipe.environment);
-    let words = state.words();
     let source = PythonSource::of_recipe(&recipe).ok()?;
+    let state = stored::files().code_state(&source);
+    let words = state.words();
     let (name, label) = match &state {
         CodeState::Last { .. } => return None,
         CodeState::Changed { file, .. } => (file.clone(), "Restore this version"),

@@ -21,6 +21,7 @@ use volary_trajectory::{Episode, Recipe};
 
 use super::intents;
 use super::manual_action;
+use super::planned;
 use super::questions;
 use super::remote_environments::{self, RemoteEnvironment};
 use super::run_loop;
@@ -32,7 +33,7 @@ use crate::browser::lazy::Unloaded;
 use crate::browser::timers::Alarm;
 use crate::browser::worker_client::{Replies, WorkerClient};
 use crate::projection::notice::Notice;
-use crate::python;
+use crate::python::{self, files};
 use volary_app::playground::chosen_action::ChosenAction;
 use volary_app::playground::redraw::RedrawThrottle;
 use volary_app::playground::session::{Change, Command, Refusal, Session};
@@ -73,8 +74,13 @@ pub fn warm_up(playground: Playground) {
     }
 }
 
-/// Opens an episode, replacing the shown one.
+/// Opens an episode, replacing the shown one. Python code that the user does not know is shown first, and waits for
+/// consent.
 pub fn open(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
+    let recipe = files::renamed(recipe);
+    if planned::must_show_code(playground, &recipe, &actions) {
+        return;
+    }
     run_loop::halt(playground);
     playground.reading_stored.set_value(None);
     if playground.session.with_untracked(Session::is_busy) {
@@ -94,9 +100,12 @@ pub fn open(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
 /// Generates the id and the name of a new episode.
 pub(super) fn names(recipe: Option<&Recipe>) -> (Text, Text) {
     let id = browser::random_id();
-    let name = recipe.map_or_else(String::new, |recipe| match &recipe.task {
-        Some(task) => format!("{} {}", recipe.environment, task.id),
-        None => recipe.environment.to_string(),
+    let name = recipe.map_or_else(String::new, |recipe| {
+        let environment = task::shown_name(&recipe.environment);
+        match &recipe.task {
+            Some(task) => format!("{environment} {}", task.id),
+            None => environment.to_owned(),
+        }
     });
     (id, name.into())
 }
@@ -142,7 +151,8 @@ pub fn go_back(playground: Playground, steps: usize) {
 }
 
 /// Shows an episode that comes from elsewhere.
-pub fn show(playground: Playground, episode: Episode) {
+pub fn show(playground: Playground, mut episode: Episode) {
+    episode.recipe = episode.recipe.map(files::renamed);
     run_loop::halt(playground);
     playground.reading_stored.set_value(None);
     remote_environments::leave_servers(playground);

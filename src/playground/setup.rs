@@ -18,6 +18,7 @@ use super::url_sync;
 use crate::browser;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
+use crate::python::files;
 use crate::remote::servers::Server;
 
 pub const CONFIGURATION_FORM: &str = "configuration-form";
@@ -135,6 +136,7 @@ pub fn configure(playground: Playground, name: &str, configuration: Option<&Obje
 /// Fills the setup from a recipe, so that Reset opens the same again.
 pub fn show_recipe(playground: Playground, recipe: &Recipe) {
     let setup = playground.setup;
+    let recipe = &files::renamed(recipe.clone());
     python::adopt_python(playground, recipe);
     configure(playground, &recipe.environment, Some(&recipe.configuration));
     setup.seed.set(recipe.seed.to_string());

@@ -327,7 +327,8 @@ fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
         Ok(shared) => shared,
         Err(error) => return say_unreadable(playground, &error.to_string(), environment),
     };
-    match judge_address(playground, &shared.recipe.environment) {
+    let reach = planned::reach_of_recipe(playground, &shared.recipe);
+    match judge(Author::Content, reach) {
         RequestDecision::Run => {
             setup::show_recipe(playground, &shared.recipe);
             session_driver::open(playground, shared.recipe, shared.actions);

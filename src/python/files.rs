@@ -2,6 +2,9 @@
 //!
 //! A version is named by the hash of its code and wheels, and so is its environment ([`PythonSource::environment`]). A
 //! recipe contains the code itself, so an episode can be replayed anywhere; the wheels are only named.
+//!
+//! Invariant: code counts as known only if the code itself is the same. Names alone are never compared for that: recipes
+//! of older versions have names of 16 digits, for which different code can be made.
 
 use std::collections::HashSet;
 
@@ -115,21 +118,27 @@ impl PythonSource {
             code: code.to_string(),
             wheels,
         };
-        match source.environment() == recipe.environment {
-            true => Ok(source),
-            false => Err("The code of the Python environment does not match its name.".to_owned()),
+        if task::is_name_of_python(&recipe.environment, &source.digest()) {
+            Ok(source)
+        } else {
+            Err("The code of the Python environment does not match its name.".to_owned())
         }
     }
 
     /// The name of the environment.
     pub fn environment(&self) -> Text {
+        task::python_name(&self.digest()).into()
+    }
+
+    /// The SHA-256 of the code and the hashes of its wheels in hexadecimal.
+    fn digest(&self) -> String {
         let mut hash = hmac_sha256::Hash::new();
         hash.update(&self.code);
         for wheel in &self.wheels {
-            // No code ends with this text: it would have to contain its own hash.
+            // Code that ends with such a line is no Python, so it is never confused with code and a wheel.
             hash.update(format!("\nwheel {}", wheel.sha256));
         }
-        task::python_name(&wheels::hexadecimal(&hash.finalize())).into()
+        wheels::hexadecimal(&hash.finalize())
     }
 
     fn add_to(&self, configuration: &mut Object) {
@@ -177,18 +186,18 @@ impl PythonFiles {
         self.files.iter().find(|file| file.name == name)
     }
 
-    /// Returns the file and version that define an environment.
-    pub fn of_environment(&self, name: &str) -> Option<(&PythonFile, &Version)> {
+    /// Returns the file and version with this code and these wheels.
+    pub fn of_source(&self, source: &PythonSource) -> Option<(&PythonFile, &Version)> {
         self.files.iter().find_map(|file| {
             let mut versions = file.versions.iter().rev();
-            let version = versions.find(|version| *version.source.environment() == *name)?;
+            let version = versions.find(|version| version.source == *source)?;
             Some((file, version))
         })
     }
 
-    /// The relation of an environment's code to the files.
-    pub fn code_state(&self, environment: &str) -> CodeState {
-        let Some((file, version)) = self.of_environment(environment) else {
+    /// The relation of an episode's code to the files.
+    pub fn code_state(&self, source: &PythonSource) -> CodeState {
+        let Some((file, version)) = self.of_source(source) else {
             return CodeState::Unknown;
         };
         let place = file.versions.iter().position(|other| other == version);
@@ -204,16 +213,16 @@ impl PythonFiles {
         }
     }
 
-    /// Whether this browser ran the code of an environment from one of its own files, so that the user has seen it.
-    pub fn has_run(&self, environment: &str) -> bool {
-        let known = self.of_environment(environment);
+    /// Whether this browser ran this code from one of its own files, so that the user has seen it.
+    pub fn has_run(&self, source: &PythonSource) -> bool {
+        let known = self.of_source(source);
         known.is_some_and(|(_, version)| version.description.is_some())
     }
 
     /// Saves code under a name. Unchanged code makes no new version. Returns the wheels that no version needs any more.
     pub fn save(&mut self, name: &str, source: &PythonSource, now: u64) -> Vec<Wheel> {
         // The same code defines the same environment, in whichever file it was run.
-        let known = self.of_environment(&source.environment());
+        let known = self.of_source(source);
         let version = Version {
             source: source.clone(),
             saved: now,
@@ -361,6 +370,14 @@ pub fn on_source(recipe: &Recipe, source: &PythonSource) -> Recipe {
         task.dataset = other.environment.clone();
     }
     other
+}
+
+/// The same recipe under the name that is made today, so that the name identifies the code.
+pub fn renamed(recipe: Recipe) -> Recipe {
+    match PythonSource::of_recipe(&recipe) {
+        Ok(source) if source.environment() != recipe.environment => on_source(&recipe, &source),
+        _ => recipe,
+    }
 }
 
 /// Splits a recipe into its code and the body of `/start`. The error is a message for the user.

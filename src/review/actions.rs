@@ -18,7 +18,7 @@ use crate::components::{CopyButton, Dialog, ExportDialog};
 use crate::library::client::{LibraryClient, requests};
 use crate::navigation::use_pages;
 use crate::playground::code_consent::{self, code_consent};
-use crate::playground::second_run::{self, Code, is_own, python_environment};
+use crate::playground::second_run::{self, Code, is_own, python_source};
 use crate::playground::setup;
 use crate::playground::state::Playground;
 use crate::playground::transfer::share_link;
@@ -53,9 +53,9 @@ pub(super) fn Actions(
     let run_python = Callback::new(move |code| check_python(playground, viewer, code));
     let start = move |_| {
         let shown = episode.get_untracked();
-        match python_environment(&shown) {
+        match python_source(&shown) {
             None => check(client, viewer),
-            Some(_) if is_own(&shown) => run_python.run(Code::Recorded),
+            Some(source) if is_own(&source) => run_python.run(Code::Recorded),
             Some(_) => asking.set(true),
         }
     };
@@ -240,7 +240,7 @@ fn check(client: LibraryClient, viewer: Viewer) {
 pub fn can_go_on(playground: Playground, episode: &Episode) -> bool {
     let recipe = episode.recipe.as_ref();
     recipe.is_some_and(|recipe| setup::entry(playground, &recipe.environment).is_some())
-        || python_environment(episode).is_some()
+        || python_source(episode).is_some()
 }
 
 /// Continues from a step in the playground, manually or with a policy. The trajectory stays unchanged; the new

@@ -205,6 +205,99 @@ test("an address of a Python file asks before it fetches the file, and again bef
   }
 });
 
+/** Opens the Python file of another origin and agrees to everything. */
+async function runForeign(page, url) {
+  await page.goto(`${HOME}#/run/python?url=${encodeURIComponent(url)}`);
+  const question = page.getByRole("dialog", { name: "Fetch this Python file?" });
+  await question.getByRole("button", { name: "Fetch", exact: true }).click();
+  await page.getByRole("dialog", { name: "Run this Python code?" }).getByRole("button", { name: "Run this code" }).click();
+}
+
+test("foreign code that was run changes no result of the user's own environment", async () => {
+  const other = await site((_, response) => {
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    response.end(FORGES);
+  });
+  try {
+    await visit({ hash: "#/environments", origins: [other.origin] }, async (page) => {
+      await fromTemplate(page, "Counter");
+      await page.getByRole("button", { name: "Save and play" }).click();
+      const playground = new Playground(page);
+      await playground.ready();
+      await playground.act("add", { number: 1 });
+      await playground.says("1 step", "reward 0");
+      await runForeign(page, `${other.origin}/forges.py`);
+      await page.getByText("Look at me.").first().waitFor();
+      await playground.act("look", {});
+      await playground.says("reward 999");
+      // It has forged its own result. The interpreter of the user's file is another one.
+      await page.goto(`${HOME}#/environments`);
+      await page.getByRole("button", { name: "Play Counter", exact: true }).click();
+      await page.getByText("Count to exactly 10.").first().waitFor();
+      await playground.act("add", { number: 1 });
+      await playground.says("1 step", "reward 0");
+      await page.getByText("The count is 1.").first().waitFor();
+    });
+  } finally {
+    other.close();
+  }
+});
+
+test("an environment whose Python was ended for other files continues where it was", () =>
+  visit({ hash: "#/environments" }, async (page) => {
+    await fromTemplate(page, "Counter");
+    await page.getByRole("button", { name: "Save and play" }).click();
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.act("add", { number: 2 });
+    await playground.says("1 step");
+    // As many as have their own interpreter at a time.
+    for (const name of ["Story", "Thermostat", "Capitals"]) {
+      await page.getByRole("link", { name: "Environments" }).first().click();
+      await fromTemplate(page, name);
+      await page.getByRole("button", { name: "Save and check" }).click();
+      await result(page).getByText("is ready to be played").waitFor();
+    }
+    await page.getByRole("link", { name: "Playground" }).click();
+    await playground.act("add", { number: 3 });
+    await playground.says("2 steps");
+    await page.getByText("The count is 5.").first().waitFor();
+    assert.equal(await page.getByRole("alert").count(), 0);
+  }));
+
+test("an imported episode shows its code before Reset runs it", async () => {
+  let file;
+  await visit({ hash: "#/environments" }, async (page) => {
+    await fromTemplate(page, "Thermostat");
+    await page.getByRole("button", { name: "Save and play" }).click();
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.act("set_heating", { power: "0.5" });
+    await playground.says("1 step");
+    await playground.button("Export").click();
+    file = (await playground.downloads(() => playground.button("Volary JSON").click())).bytes;
+  });
+  await visit({}, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await drop(page, "thermostat.json", file);
+    await playground.says("1 step");
+    assert.equal(await page.locator("iframe").count(), 0, "Python was loaded before the reader agreed");
+    await playground.button("Reset").click();
+    const dialog = page.getByRole("dialog", { name: "Run this Python code?" });
+    await dialog.getByText("class Thermostat").waitFor();
+    assert.equal(await page.locator("iframe").count(), 0, "Python was loaded before the reader agreed");
+    await dialog.getByRole("button", { name: "Run this code" }).click();
+    await playground.says("0 steps");
+    // Code that the reader has agreed to is not shown again.
+    await playground.act("set_heating", { power: "0.5" });
+    await playground.says("1 step");
+    await playground.button("Reset").click();
+    await playground.says("0 steps");
+    await dialog.waitFor({ state: "hidden" });
+  });
+});
+
 test("a second run shows that code is not deterministic, and at which step", () =>
   visit({ hash: "#/environments" }, async (page) => {
     await fromTemplate(page, "Counter");
@@ -392,6 +485,32 @@ class Visits(Environment[None]):
     async def step(self, action):
         messages = await self.exec_tool_calls(action)
         return messages, 0.0, self.steps > 1, False
+`;
+
+/** Replaces the function of the host that answers a step. */
+const FORGES = `
+import volary_host
+from aviary.core import Environment, Message, Tool
+
+
+async def forged(*_):
+    return [[], 999.0, True, False]
+
+
+volary_host.ROUTES["/step"] = forged
+
+
+class Forges(Environment[None]):
+    def look(self) -> str:
+        """Look around."""
+        return "nothing"
+
+    async def reset(self):
+        self.tools = [Tool.from_function(self.look)]
+        return [Message(content="Look at me.")], self.tools
+
+    async def step(self, action):
+        return await self.exec_tool_calls(action), 0.0, True, False
 `;
 
 const GREETING = `

@@ -18,7 +18,10 @@ pub const PYTHON_WHEELS: &str = "wheels";
 /// The prefix of the name of a Python file, followed by the hash of its code.
 const PYTHON: &str = "python://";
 /// The number of digits of a hash in such a name.
-const HASH_DIGITS: usize = 16;
+const HASH_DIGITS: usize = 64;
+/// The number of digits in the names of older episodes. Different code can be made for such a name on purpose, so it
+/// only says that the episode was played in Python, and never which code the user knows.
+const SHORT_HASH_DIGITS: usize = 16;
 
 /// Whether an environment is played through the protocol of servers: its name is the address of a server, or that of a
 /// Python file.
@@ -26,10 +29,10 @@ pub fn is_server(environment: &str) -> bool {
     Address::of(environment).is_some() || python_file(environment).is_some()
 }
 
-/// The hash of the Python file in an environment's name.
+/// The hash of the Python file in an environment's name; its first digits in the name of an older episode.
 pub fn python_file(environment: &str) -> Option<&str> {
     let hash = environment.strip_prefix(PYTHON)?;
-    let is_hash = hash.len() == HASH_DIGITS
+    let is_hash = matches!(hash.len(), HASH_DIGITS | SHORT_HASH_DIGITS)
         && hash
             .bytes()
             .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
@@ -38,7 +41,22 @@ pub fn python_file(environment: &str) -> Option<&str> {
 
 /// The name of the environment in a Python file, from the SHA-256 of its code in hexadecimal digits.
 pub fn python_name(digest: &str) -> String {
-    format!("{PYTHON}{}", digest.get(..HASH_DIGITS).unwrap_or(digest))
+    format!("{PYTHON}{digest}")
+}
+
+/// Whether an environment's name, which may be that of an older episode, is one of the Python file with this SHA-256.
+pub fn is_name_of_python(environment: &str, digest: &str) -> bool {
+    python_file(environment).is_some_and(|hash| digest.starts_with(hash))
+}
+
+/// The name of an environment for people: that of a Python file with the first digits of its hash.
+pub fn shown_name(environment: &str) -> &str {
+    match python_file(environment) {
+        Some(_) => environment
+            .get(..PYTHON.len() + SHORT_HASH_DIGITS)
+            .unwrap_or(environment),
+        None => environment,
+    }
 }
 
 /// A server's address without surrounding spaces and trailing slashes.
@@ -81,15 +99,20 @@ mod tests {
         for server in ["http://127.0.0.1:8041", "https://env.example/class"] {
             assert!(is_server(server), "{server}");
         }
-        let python = python_name(&"0123456789abcdef".repeat(4));
-        assert_eq!(python, "python://0123456789abcdef");
+        let digest = "0123456789abcdef".repeat(4);
+        let python = python_name(&digest);
         assert!(is_server(&python));
-        assert_eq!(python_file(&python), Some("0123456789abcdef"));
+        assert_eq!(python_file(&python), Some(&*digest));
+        let short = "python://0123456789abcdef";
+        assert!(is_server(short));
+        assert_eq!(python_file(short), Some("0123456789abcdef"));
         for environment in [
             "counter",
             "",
             "file:///etc/passwd",
             "javascript:alert(1)",
+            "python://0123456789abcde",
+            "python://0123456789abcdef0",
             "python://0123456789ABCDEF",
             "python://0123456789abcdef/x",
             "python://",
@@ -97,6 +120,26 @@ mod tests {
             assert!(!is_server(environment), "{environment}");
         }
         assert_eq!(tidied(" http://a:1// "), "http://a:1");
+    }
+
+    #[test]
+    fn a_python_file_is_named_by_its_whole_hash_and_recognised_by_its_old_name() {
+        let digest = "0123456789abcdef".repeat(4);
+        let other = format!("0123456789abcdef{}", "0".repeat(48));
+        assert_ne!(python_name(&digest), python_name(&other));
+        assert!(is_name_of_python(&python_name(&digest), &digest));
+        assert!(!is_name_of_python(&python_name(&other), &digest));
+        for digest in [&digest, &other] {
+            assert!(is_name_of_python("python://0123456789abcdef", digest));
+        }
+        for name in ["python://", "python://0123", "counter"] {
+            assert!(!is_name_of_python(name, &digest), "{name}");
+        }
+        let short = "python://0123456789abcdef";
+        assert_eq!(shown_name(&python_name(&digest)), short);
+        for name in [short, "counter", "https://env.example/class"] {
+            assert_eq!(shown_name(name), name);
+        }
     }
 
     #[test]

@@ -31,8 +31,8 @@ fn versions_are_kept_in_order_and_the_same_code_once() {
     assert_eq!(codes(&files).len(), OLD_VERSIONS + 1);
     assert_eq!(files.free_name("story"), "story 2");
     assert_eq!(files.free_name(" "), "environment");
-    assert!(files.of_environment(&environment("39")).is_some());
-    assert!(files.of_environment(&environment("0")).is_none());
+    assert!(files.of_source(&of("39")).is_some());
+    assert!(files.of_source(&of("0")).is_none());
     let text = serde_json::to_string(&files).unwrap_or_default();
     assert_eq!(serde_json::from_str::<PythonFiles>(&text).ok(), Some(files));
 }
@@ -105,7 +105,7 @@ fn wheels_are_named_and_make_another_environment() {
     // A version that was stored without wheels can be read.
     let text = r#"{"files": [{"name": "a", "versions": [{"code": "b", "saved": 1}]}]}"#;
     let files: PythonFiles = serde_json::from_str(text).unwrap_or_default();
-    assert!(files.of_environment(&environment("b")).is_some());
+    assert!(files.of_source(&of("b")).is_some());
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_change_of_the_code_is_known() {
         files.save("story", &of(code), 1);
     }
     files.describe(&of("b"), &Description::default());
-    let state = |code| files.code_state(&environment(code));
+    let state = |code| files.code_state(&of(code));
     assert_eq!(state("x"), CodeState::Unknown);
     let file = "story".to_owned();
     assert_eq!(state("c"), CodeState::Last { file: file.clone() });
@@ -150,7 +150,7 @@ fn a_change_of_the_code_is_known() {
             versions: 3
         }
     );
-    assert!(files.has_run(&environment("b")) && !files.has_run(&environment("c")));
+    assert!(files.has_run(&of("b")) && !files.has_run(&of("c")));
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn code_that_was_run_stays_known_under_every_name() {
     files.save("story", &of("a"), 1);
     files.describe(&of("a"), &description);
     files.save("story", &of("b"), 2);
-    assert!(!files.has_run(&environment("b")));
+    assert!(!files.has_run(&of("b")));
     // The first version is restored, and copied to another file.
     files.save("story", &of("a"), 3);
     files.save("copy", &of("a"), 4);
@@ -200,9 +200,9 @@ fn code_that_was_run_stays_known_under_every_name() {
         assert_eq!(known, Some(&description), "{name}");
     }
     files.remove("story");
-    assert!(files.has_run(&environment("a")));
+    assert!(files.has_run(&of("a")));
     files.remove("copy");
-    assert!(!files.has_run(&environment("a")));
+    assert!(!files.has_run(&of("a")));
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn an_episode_of_a_file_says_which_version_it_was_played_on() {
     for code in ["a", "b", "c"] {
         files.save("story", &of(code), 1);
     }
-    let words = |code| files.code_state(&environment(code)).words();
+    let words = |code| files.code_state(&of(code)).words();
     assert_eq!(words("c"), "");
     assert!(words("b").contains("version 2 of 3"), "{}", words("b"));
     assert!(words("d").starts_with("No file of this browser"));
@@ -270,4 +270,67 @@ fn a_form_is_filled_from_a_recipe_of_either_kind() {
     };
     assert_eq!(filled(constructed), object!({"words": 5}));
     assert_eq!(filled(indexed), object!({ TASK_INDEX: 2 }));
+}
+
+/// The start of the SHA-256 of some code, as names of older episodes have it.
+fn short_name(code: &str) -> Text {
+    let name = environment(code);
+    name.get(.."python://".len() + 16)
+        .unwrap_or_default()
+        .into()
+}
+
+#[test]
+fn an_episode_with_a_short_name_is_read_and_gets_the_whole_name() {
+    let description = Description {
+        dataset: Some("D".to_owned()),
+        ..Description::default()
+    };
+    let today = recipe(&of(CODE), &description, &object!({"task_idx": 2}), 7);
+    let mut old = today.clone();
+    old.environment = short_name(CODE);
+    if let Some(task) = &mut old.task {
+        task.dataset = short_name(CODE);
+    }
+    assert_eq!(parts(&old).map(|parts| parts.0), Ok(of(CODE)));
+    assert_eq!(renamed(old), today);
+    assert_eq!(renamed(today.clone()), today);
+    // Another environment may have a parameter `code`.
+    let other = Recipe {
+        environment: "counter".into(),
+        configuration: object!({ PYTHON_CODE: "x" }),
+        ..Recipe::default()
+    };
+    assert_eq!(renamed(other.clone()), other);
+}
+
+#[test]
+fn code_with_the_name_of_known_code_is_not_known() {
+    let mut files = PythonFiles::default();
+    files.save("story", &of(CODE), 1);
+    files.describe(&of(CODE), &Description::default());
+    // As if somebody had made other code for the same name.
+    let forged = |name: Text| Recipe {
+        environment: name,
+        configuration: object!({ PYTHON_CODE: "import os" }),
+        ..Recipe::default()
+    };
+    for name in [environment(CODE), short_name(CODE)] {
+        assert!(PythonSource::of_recipe(&forged(name)).is_err());
+    }
+    // Even if the name fits, only the code counts.
+    let source = PythonSource::of_recipe(&forged(short_name("import os")));
+    let source = source.unwrap_or_else(|error| panic!("{error}"));
+    assert!(!files.has_run(&source));
+    assert_eq!(files.code_state(&source), CodeState::Unknown);
+    files.save("other", &source, 2);
+    assert!(!files.has_run(&source), "saving is not running");
+    assert!(files.has_run(&of(CODE)));
+    let with_wheel = PythonSource {
+        wheels: Wheel::of("tool-1.0-py3-none-any.whl", b"PK\x03\x04")
+            .into_iter()
+            .collect(),
+        ..of(CODE)
+    };
+    assert!(!files.has_run(&with_wheel), "a wheel is code too");
 }
