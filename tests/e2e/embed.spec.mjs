@@ -7,9 +7,11 @@ import { fileURLToPath } from "node:url";
 import { test } from "@playwright/test";
 
 import { FAILED, HOME, accessible, visit } from "./support/browser.mjs";
+import { inEveryBrowser } from "./support/every_browser.mjs";
 import { Playground } from "./support/playground.mjs";
 import { VOLARY } from "./support/servers.mjs";
 import { site } from "./support/site.mjs";
+import { staticHost } from "./support/static_host.mjs";
 
 test("a page of another origin loads an episode, hears its steps and its end, and lets a task be played", async () => {
   // The example that is meant to be copied, with the address under test.
@@ -68,6 +70,54 @@ test("a page of another origin loads an episode, hears its steps and its end, an
     });
   } finally {
     other.close();
+  }
+});
+
+/** A page of another origin with one frame. It shows what it hears from the frame, and sends what `send` is called with. */
+const framing = (url) => `<!doctype html><meta charset="utf-8"><title>Other</title><p id="heard"></p>
+<iframe title="Volary" width="1200" height="700" src="${url}"></iframe>
+<script>
+  const kinds = [];
+  onmessage = ({ data }) => {
+    kinds.push(data.volary + (data.message ? ": " + data.message : ""));
+    heard.textContent = "heard: " + kinds.join("; ") + ".";
+  };
+  const send = (message) => document.querySelector("iframe").contentWindow.postMessage(message, "*");
+</script>`;
+
+inEveryBrowser("a page of another origin reads nothing through its frame, and Python does not run there", async (browser) => {
+  // Without headers, so that the page itself has to refuse what it must.
+  const host = await staticHost();
+  const other = await site((path, response) => {
+    response.setHeader("Content-Type", "text/html");
+    const view = path === "/whole.html" ? "#/run/counter" : "?embed=1#/run/counter";
+    response.end(path === "/favicon.ico" ? "" : framing(host.home + view));
+  });
+  try {
+    // The page has stores that such a frame could find.
+    await browser.open(`${host.home}#/run/counter`);
+    await browser.find("//button[normalize-space()='Step']");
+    await browser.run("localStorage.setItem('volary.theme', 'dark');");
+
+    await browser.open(`${other.origin}/embedded.html`);
+    await browser.find("//*[@id='heard' and contains(., 'ready')]");
+    const stores = "return [typeof localStorage, typeof sessionStorage, typeof indexedDB, typeof caches].join();";
+    assert.equal(await browser.run(stores, "iframe"), Array(4).fill("undefined").join());
+    assert.equal(await browser.run("return document.documentElement.dataset.theme ?? 'none';", "iframe"), "none");
+    const task = "send({ volary: 'load', task: { environment: 'python://' + '0'.repeat(64), configuration: { code: 'x = 1' } } });";
+    await browser.run(task);
+    await browser.find("//*[@id='heard' and contains(., 'error: ')]");
+    assert.equal(await browser.run("return document.querySelectorAll('iframe').length;", "iframe"), 0);
+
+    await browser.open(`${other.origin}/whole.html`);
+    const refused = "return document.getElementById('framed').hidden ? 'shown' : 'refused';";
+    const begun = Date.now();
+    while ((await browser.run(refused, "iframe").catch(String)) !== "refused" && Date.now() < begun + 30_000);
+    assert.equal(await browser.run(refused, "iframe"), "refused");
+    assert.equal(await browser.run("return document.querySelectorAll('main').length;", "iframe"), 0);
+  } finally {
+    other.close();
+    host.close();
   }
 });
 

@@ -8,14 +8,12 @@ import { readFile, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { test } from "@playwright/test";
 
-import { HOME, launched } from "./support/browser.mjs";
-import { firefox, webkit } from "./support/other_browsers.mjs";
+import { HOME } from "./support/browser.mjs";
+import { inEveryBrowser } from "./support/every_browser.mjs";
 import { VOLARY } from "./support/servers.mjs";
 import { site } from "./support/site.mjs";
 
-const { VOLARY_FIREFOX, VOLARY_WEBKIT_DRIVER, VOLARY_WEBKIT } = process.env;
 const DIST = process.env.VOLARY_DIST ?? fileURLToPath(new URL("../../dist", import.meta.url));
 
 /** The document of the page, and the script that decides whether it starts, as a host without headers sends them. */
@@ -101,32 +99,21 @@ async function started(args) {
   return { url: JSON.parse(line).url, stop: () => child.kill() };
 }
 
-/** Chromium, as the drivers of the others are used. */
-async function chromium() {
-  const context = await (await launched()).newContext();
-  const page = await context.newPage();
-  return {
-    open: (url) => page.goto(url),
-    evaluate: async (expression, id) => {
-      const element = id && (await page.waitForSelector(`#${id}`));
-      return (id ? await element.contentFrame() : page).evaluate(expression);
-    },
-    close: () => context.close(),
-  };
-}
+/** The value of an expression, in the page or in the frame with an id. */
+const evaluate = (browser, expression, id) => browser.run(`return ${expression}`, id && `#${id}`);
 
 /** Evaluates until it is true. */
 async function until(browser, expression, id) {
   const deadline = Date.now() + 90_000;
-  while (!(await browser.evaluate(expression, id).catch(() => false))) {
+  while (!(await evaluate(browser, expression, id).catch(() => false))) {
     if (Date.now() > deadline) {
-      throw new Error(`never: ${expression}; ${await browser.evaluate("JSON.stringify([heard, found])")}`);
+      throw new Error(`never: ${expression}; ${await evaluate(browser, "JSON.stringify([heard, found])")}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }
 
-async function probe(launch) {
+async function probe(browser) {
   const folder = mkdtempSync(join(tmpdir(), "volary-probes-"));
   writeFileSync(join(folder, "a.json"), EPISODE);
   const embed = await started(["embed", "--page", DIST]);
@@ -142,11 +129,10 @@ async function probe(launch) {
     response.end(script ? await readFile(script) : PAGE);
   });
   const strange = await site(html(() => stranger(embed.url, view.url, bare.origin, other.origin)));
-  const browser = await launch();
   try {
     await browser.open(strange.origin);
     await until(browser, "Object.keys(found).length === Object.keys(probes).length");
-    const found = JSON.parse(await browser.evaluate("JSON.stringify(found)"));
+    const found = JSON.parse(await evaluate(browser, "JSON.stringify(found)"));
     const { ping, ...rest } = found;
     assert.equal(ping, "opaque");
     assert.deepEqual(new Set(Object.values(rest)), new Set(["refused"]), JSON.stringify(found));
@@ -154,16 +140,16 @@ async function probe(launch) {
     // The accomplice has sent its messages from the start; only the page around the frame is heard.
     await until(browser, "heard.some(([frame, , kind]) => frame === 'embedded' && kind === 'ready')");
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    const kinds = () => browser.evaluate("JSON.stringify([...new Set(heard.map(([frame, , kind]) => `${frame}: ${kind}`))])");
+    const kinds = () => evaluate(browser, "JSON.stringify([...new Set(heard.map(([frame, , kind]) => `${frame}: ${kind}`))])");
     assert.deepEqual(JSON.parse(await kinds()), ["embedded: ready"]);
-    await browser.evaluate(`(tell(${JSON.stringify({ volary: "load", episode: EPISODE })}), 1)`);
+    await evaluate(browser, `(tell(${JSON.stringify({ volary: "load", episode: EPISODE })}), 1)`);
     await until(browser, "heard.some(([, , kind]) => kind === 'loaded')");
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    const inFrame = (expression) => browser.evaluate(expression, "embedded");
+    const inFrame = (expression) => evaluate(browser, expression, "embedded");
     assert.equal(await inFrame("document.documentElement.dataset.theme ?? 'none'"), "none");
     assert.match(await inFrame("document.body.innerText"), /Start, before step 1 of 1/);
-    assert.equal(await browser.evaluate("heard.length", "accomplice"), 0);
-    const origins = JSON.parse(await browser.evaluate("JSON.stringify([...new Set(heard.map(([, origin]) => origin))])"));
+    assert.equal(await evaluate(browser, "heard.length", "accomplice"), 0);
+    const origins = JSON.parse(await evaluate(browser, "JSON.stringify([...new Set(heard.map(([, origin]) => origin))])"));
     assert.deepEqual(origins, [new URL(embed.url).origin]);
 
     // It has no stores.
@@ -174,26 +160,13 @@ async function probe(launch) {
     // A host without headers sends the page, which refuses to start. The other frames show nothing of Volary.
     await until(browser, "document.getElementById('framed')?.hidden === false", "bare");
     for (const id of ["whole", "spelled", "page", "view"]) {
-      const text = await browser.evaluate("document.documentElement.innerText + document.querySelectorAll('script').length", id).catch(() => "0");
+      const text = await evaluate(browser, "document.documentElement.innerText + document.querySelectorAll('script').length", id).catch(() => "0");
       assert.doesNotMatch(text, /Volary|marble|token/i, id);
     }
   } finally {
-    await browser.close();
     for (const server of [embed, view]) server.stop();
     for (const server of [strange, other, bare]) server.close();
   }
 }
 
-test("a stranger in Chromium frames the embedded view, reads nothing and directs nothing else", async () => {
-  await probe(chromium);
-});
-
-test("a stranger in Firefox frames the embedded view, reads nothing and directs nothing else", async () => {
-  test.skip(!VOLARY_FIREFOX, "Firefox is not installed");
-  await probe(() => firefox(VOLARY_FIREFOX));
-});
-
-test("a stranger in WebKit frames the embedded view, reads nothing and directs nothing else", async () => {
-  test.skip(!VOLARY_WEBKIT, "WebKit's driver is not installed");
-  await probe(() => webkit(VOLARY_WEBKIT_DRIVER, VOLARY_WEBKIT));
-});
+inEveryBrowser("a stranger frames the embedded view, reads nothing and directs nothing else", probe);

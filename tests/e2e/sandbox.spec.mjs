@@ -4,15 +4,16 @@
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 
-import { HOME, launched, visit } from "./support/browser.mjs";
-import { firefox, webkit } from "./support/other_browsers.mjs";
+import { HOME, visit } from "./support/browser.mjs";
+import { inEveryBrowser } from "./support/every_browser.mjs";
+import { foreignKit } from "./support/foreign_kit.mjs";
 import { Playground } from "./support/playground.mjs";
 import { PROBES, environment, listener } from "./support/probes.mjs";
+import { staticHost } from "./support/static_host.mjs";
 
 // Python takes seconds to load, more on a busy machine, and most in WebKit, which runs it here without a fast JIT.
 test.slow();
 
-const { VOLARY_FIREFOX, VOLARY_WEBKIT_DRIVER, VOLARY_WEBKIT } = process.env;
 const BLOCKED = [/Content Security Policy|Refused|blocked|NetworkError/i];
 
 /** Saves the environment of the probes in Chromium, and gives a link that plays it, as one person sends to another. */
@@ -38,8 +39,8 @@ async function linkToProbes(address) {
 }
 
 /** Opens the link, agrees, and reads what the probes reached. */
-async function reached(browser, hash) {
-  await browser.open(HOME + hash);
+async function reached(browser, address) {
+  await browser.open(address);
   await browser.click("//dialog//button[normalize-space()='Run this code']");
   await browser.find("//*[@role='log']//*[starts-with(normalize-space(), 'reached: ')]");
   const [, said] = (await browser.text()).match(/reached: (\[.*\])/);
@@ -56,71 +57,60 @@ async function control(browser, server) {
   assert.deepEqual(silent, [], "these probes prove nothing in this browser");
 }
 
-async function closedIn(open) {
+/** Stores the page for use without a connection, and waits until the service worker answers for it. */
+const stored = (browser) => browser.run("await storeOffline(); await navigator.serviceWorker.ready;");
+
+inEveryBrowser("Python reaches nothing, and every probe leaks without the sandbox", async (browser) => {
   const server = await listener();
   try {
     const hash = await linkToProbes(server.origin);
-    assert.deepEqual([...server.heard], [], "Chromium");
-    const browser = await open();
-    try {
-      assert.equal(await reached(browser, hash), "[]");
-      assert.deepEqual([...server.heard], []);
-      await control(browser, server);
-    } catch (error) {
-      const text = await browser.text().catch(String);
-      throw new Error(`${error.message}\nThe page says:\n${text}`, { cause: error });
-    } finally {
-      await browser.close();
-    }
+    assert.deepEqual([...server.heard], [], "where the link is made");
+    assert.equal(await reached(browser, HOME + hash), "[]");
+    assert.deepEqual([...server.heard], []);
+    await control(browser, server);
   } finally {
     server.close();
   }
-}
+});
 
-/** Chromium with the few calls that the other browsers have. */
-async function chromium() {
-  const context = await (await launched()).newContext();
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
-  return {
-    open: (url) => page.goto(url),
-    find: (xpath) => page.locator(`xpath=${xpath}`).first().waitFor(),
-    click: (xpath) => page.locator(`xpath=${xpath}`).click(),
-    text: () => page.evaluate(() => document.body.innerText),
-    stored: () => page.evaluate(async () => void (await navigator.serviceWorker.ready)),
-    disconnect: (addresses) => context.route(addresses, (route) => route.abort("internetdisconnected")),
-    sandbox: () => page.locator("iframe[title=Python]").getAttribute("sandbox"),
-    close: () => context.close(),
-  };
-}
-
-test("Python reaches nothing in Chromium, where every probe leaks without the sandbox", () => closedIn(chromium));
-
-test("Python reaches nothing in the sandbox that is stored for use without a connection", async () => {
+inEveryBrowser("Python reaches nothing in the sandbox that is stored for use without a connection", async (browser) => {
   const server = await listener();
-  const browser = await chromium();
+  const host = await staticHost();
   try {
-    const hash = await linkToProbes(server.origin);
-    assert.equal(await reached(browser, hash), "[]");
-    await browser.stored();
+    const address = host.home + (await linkToProbes(server.origin));
+    assert.equal(await reached(browser, address), "[]");
+    await stored(browser);
     // The page finds no connection to its own host, and the probes have one to the listener.
-    await browser.disconnect("**/python/kit.json");
+    host.lose(/kit\.json$/);
     await browser.open("about:blank");
-    assert.equal(await reached(browser, hash), "[]");
-    assert.equal(await browser.sandbox(), null, "the service worker has made the origin opaque, not the attribute");
+    assert.equal(await reached(browser, address), "[]");
+    const attribute = "return document.querySelector('iframe[title=Python]').getAttribute('sandbox');";
+    assert.equal(await browser.run(attribute), null, "the service worker has made the origin opaque, not the attribute");
     assert.deepEqual([...server.heard], []);
   } finally {
-    await browser.close();
+    host.close();
     server.close();
   }
 });
 
-test("Python reaches nothing in Firefox, where every probe leaks without the sandbox", async () => {
-  test.skip(!VOLARY_FIREFOX, "Firefox is not installed");
-  await closedIn(() => firefox(VOLARY_FIREFOX));
-});
-
-test("Python reaches nothing in WebKit, where every probe leaks without the sandbox", async () => {
-  test.skip(!VOLARY_WEBKIT, "WebKit's driver is not installed");
-  await closedIn(() => webkit(VOLARY_WEBKIT_DRIVER, VOLARY_WEBKIT));
+inEveryBrowser("the document of the sandbox runs nothing that another page gives it", async (browser) => {
+  const host = await staticHost();
+  const other = await foreignKit();
+  const nothing = { framed: "nothing", sandboxed: "nothing", own: "ran apart" };
+  try {
+    // Another port is the same site, so that its frames share the page's storage; another name is another site.
+    for (const name of ["127.0.0.1", "localhost"]) {
+      assert.deepEqual(await other.attack(browser, host.home, name), nothing, name);
+    }
+    // Once a service worker answers for the document.
+    await browser.open(`${host.home}#/run/counter`);
+    await browser.find("//button[normalize-space()='Step']");
+    await stored(browser);
+    for (const name of ["127.0.0.1", "localhost"]) {
+      assert.deepEqual(await other.attack(browser, host.home, name), nothing, `${name}, with a service worker`);
+    }
+  } finally {
+    other.close();
+    host.close();
+  }
 });

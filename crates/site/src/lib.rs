@@ -41,6 +41,9 @@ const FRAMES: &str = "frame-ancestors 'self'";
 /// conflict with the page's: the browser enforces both.
 const SANDBOX: &str = "/python/{kit}/python.html";
 
+/// Makes the origin of that document opaque, also in a frame without the attribute `sandbox` and in a tab.
+const SANDBOXED: &str = "sandbox allow-scripts; frame-ancestors 'self'";
+
 /// Routes for the files of a folder. `not_found` handles all other paths, and methods other than GET and HEAD.
 ///
 /// The policy is read once: a page rebuilt with another policy needs a new router.
@@ -116,7 +119,7 @@ where
     let sandbox = common
         .layer(set(
             header::CONTENT_SECURITY_POLICY,
-            HeaderValue::from_static(FRAMES),
+            HeaderValue::from_static(SANDBOXED),
         ))
         .service(files.clone());
     let mut routes = Router::new().route_service(SANDBOX, sandbox);

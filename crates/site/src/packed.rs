@@ -277,7 +277,7 @@ mod tests {
         let (head, _) = ask("GET", "/python/0/python.html", &[]).await;
         assert_eq!(
             head.headers["content-security-policy"],
-            "frame-ancestors 'self'"
+            "sandbox allow-scripts; frame-ancestors 'self'"
         );
         for (method, path) in [
             ("GET", "/absent"),

@@ -1,5 +1,5 @@
-// Firefox and WebKit, driven over WebDriver: the minimum for a smoke journey. Elements are found by XPath, which
-// both clients support. `evaluate` returns the value of an expression, in the page or in the frame with an id.
+// Firefox and WebKit, driven over WebDriver: the minimum for a smoke journey and for probes. Elements are found by
+// XPath, which both clients support. `run` runs the body of an async function, in the page or in the frame of a selector.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,10 +21,9 @@ export async function firefox(executablePath) {
     click: async (xpath) => (await found(xpath)).click(),
     type: async (xpath, text) => (await found(xpath)).type(text),
     text: () => page.evaluate(() => `${location.href}\n${document.body.innerText}`),
-    evaluate: async (expression, id) => {
-      if (!id) return page.evaluate(expression);
-      const element = await page.waitForSelector(`#${id}`, { timeout: PATIENCE });
-      return (await element.contentFrame()).evaluate(expression);
+    run: async (body, frame) => {
+      const target = frame ? await (await page.waitForSelector(frame, { timeout: PATIENCE })).contentFrame() : page;
+      return target.evaluate(`(async () => { ${body} })()`);
     },
     close: () => browser.close(),
   };
@@ -53,16 +52,22 @@ export async function webkit(driver, browser) {
       .withCapabilities({ browserName: "MiniBrowser", "webkitgtk:browserOptions": { binary: browser, args: ["--automation"] } })
       .build();
     const found = (xpath) => session.wait(until.elementLocated(By.xpath(xpath)), PATIENCE);
+    const run = async (body) => {
+      const awaited = `const end = arguments[0]; (async () => { ${body} })().then((value) => end({ value }), (error) => end({ error: String(error) }))`;
+      const { value, error } = await session.executeAsyncScript(awaited);
+      if (error) throw new Error(error);
+      return value;
+    };
     return {
       open: (url) => session.get(url),
       find: async (xpath) => void (await found(xpath)),
       click: async (xpath) => (await found(xpath)).click(),
       type: async (xpath, text) => (await found(xpath)).sendKeys(text),
       text: () => session.executeScript("return `${location.href}\\n${document.body.innerText}`"),
-      evaluate: async (expression, id) => {
-        if (id) await session.switchTo().frame(await session.findElement(By.id(id)));
+      run: async (body, frame) => {
+        if (frame) await session.switchTo().frame(await session.findElement(By.css(frame)));
         try {
-          return await session.executeScript(`return ${expression}`);
+          return await run(body);
         } finally {
           await session.switchTo().defaultContent();
         }
