@@ -68,7 +68,7 @@ function relay() {
   function pass(state, {id, question}) {
     state.open.add(id);
     state.worker.postMessage({id, question});
-    port.postMessage({begun: id});
+    port.postMessage({received: id});
   }
 
   /** A worker could not be started, or broke down. */

@@ -28,7 +28,7 @@ pub enum FrameEvent {
     /// Python accepts questions.
     Ready,
     /// A worker received the question of this number.
-    Begun(u32),
+    Received(u32),
     /// The answer to a question with the printed output, or an error.
     Answer(u32, PortAnswer),
     /// The worker of a source crashed.
@@ -214,8 +214,8 @@ fn read(data: &JsValue) -> Option<FrameEvent> {
     if get(data, "ready").is_some_and(|ready| ready.is_truthy()) {
         return Some(FrameEvent::Ready);
     }
-    if let Some(id) = number(data, "begun") {
-        return Some(FrameEvent::Begun(id));
+    if let Some(id) = number(data, "received") {
+        return Some(FrameEvent::Received(id));
     }
     if let (Some(source), Some(reason)) = (text("ended"), text("reason")) {
         return Some(FrameEvent::Ended { source, reason });

@@ -197,7 +197,7 @@ fn handle(event: FrameEvent) {
         FrameEvent::Fetched { bytes, total } => Event::Fetched { bytes, total },
         FrameEvent::Stage(stage) => Event::Stage(stage),
         FrameEvent::Ready => Event::Ready,
-        FrameEvent::Begun(id) => Event::Begun { id },
+        FrameEvent::Received(id) => Event::Received { id },
         FrameEvent::Ended { source, reason } => Event::Ended { source, reason },
         FrameEvent::Answer(id, answer) => {
             let result = answer.map(|(text, output)| PythonAnswer { text, output });

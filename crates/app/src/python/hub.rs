@@ -54,7 +54,7 @@ pub enum Event {
     /// Python accepts questions from now on.
     Ready,
     /// A worker received a question.
-    Begun {
+    Received {
         /// The hub's number of the question.
         id: u32,
     },
@@ -233,15 +233,19 @@ impl PythonHub {
                 }
                 Vec::new()
             }
-            Event::Begun { id } => {
+            Event::Received { id } => {
                 let limit = self.open.get(&id).map(|open| open.limit);
                 let limit = limit.map(|seconds| Effect::Limit { id, seconds });
                 limit.into_iter().collect()
             }
             Event::Answer { id, result } => self.answer(id, result),
             Event::Ended { source, reason } => {
-                self.sources.retain(|other| *other != source);
-                self.close(&source, &reason)
+                if self.sources.contains(&source) {
+                    // A question that was sent meanwhile has started a worker without the file.
+                    self.end(source, &reason)
+                } else {
+                    Vec::new()
+                }
             }
             Event::Failed { reason } => {
                 self.sources.clear();
@@ -329,17 +333,11 @@ impl PythonHub {
     /// Ends the worker of a source; its open questions fail.
     fn end(&mut self, source: String, reason: &str) -> Vec<Effect> {
         self.sources.retain(|other| *other != source);
-        let replies = self.close(&source, reason);
-        let mut effects = vec![Effect::End { source }];
-        effects.extend(replies);
-        effects
-    }
-
-    /// The open questions about a source fail.
-    fn close(&mut self, source: &str, reason: &str) -> Vec<Effect> {
         let closed = self.open.extract_if(.., |_, open| open.source == source);
-        closed
-            .map(|(_, open)| open.reply(Err(reason.to_owned())))
+        let replies = closed.map(|(_, open)| open.reply(Err(reason.to_owned())));
+        let replies: Vec<Effect> = replies.collect();
+        std::iter::once(Effect::End { source })
+            .chain(replies)
             .collect()
     }
 }
