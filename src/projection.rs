@@ -69,5 +69,4 @@ pub mod transcript;
 pub mod tree;
 pub mod turn;
 
-pub use text::size_text;
 pub use volary_app::notice;

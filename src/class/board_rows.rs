@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use volary_classroom::board::shown_names;
 use volary_classroom::{Assignment, BoardRow, Name, Standing, TaskState};
+use volary_core::quantity::plural;
 
 use crate::projection::summary::reward_text;
-use crate::projection::text::plural;
 
 /// The hand-ins for one assignment.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use volary_classroom::BoardRow;
 use volary_classroom::board::shown_names;
+use volary_core::quantity::plural;
 
 use super::blind_view::Blind;
 use super::board::Board;
@@ -13,7 +14,6 @@ use crate::components::{Glyph, Icon};
 use crate::playground::rival;
 use crate::playground::state::{Playground, use_playground};
 use crate::projection::notice::Notice;
-use crate::projection::text::plural;
 
 /// What the table shows of the hand-ins.
 #[derive(Clone, Copy)]

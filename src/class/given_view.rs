@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use volary_app::class::download_name::download_name;
 use volary_classroom::Assignment;
+use volary_core::quantity::plural;
 
 use super::board_view::KINDS;
 use super::given::Given;
@@ -14,7 +15,6 @@ use crate::components::Glyph;
 use crate::components::field::Field;
 use crate::components::icon::NamedIcon;
 use crate::components::text::inert;
-use crate::projection::text::plural;
 use crate::route::ClassPlace;
 
 /// What a teacher gives to the pupils.

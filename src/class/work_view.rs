@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use volary_app::class::work_desk::WorkDesk;
 use volary_classroom::work::Delivery;
 use volary_classroom::{Assignment, Name, Standing, TaskState};
+use volary_core::quantity::plural;
 
 use super::board_rows::standing_words;
 use super::desk::Desk;
@@ -19,7 +20,6 @@ use crate::components::{Glyph, Icon};
 use crate::learn::player::{EpisodePlayer, Workbench};
 use crate::learn::player_view::PlayView;
 use crate::playground::state::use_playground;
-use crate::projection::text::plural;
 
 /// A pupil's work on an assignment.
 #[component]

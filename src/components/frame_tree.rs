@@ -6,6 +6,7 @@
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::html;
 use leptos::prelude::*;
+use volary_core::quantity::count_text;
 
 use super::folds::Folds;
 use super::icon::{Glyph, Icon};
@@ -13,7 +14,6 @@ use super::json_text::token_class;
 use super::keyed::keyed;
 use super::text::{folded_text, inert};
 use crate::browser;
-use crate::projection::text::count_text;
 use crate::projection::tree::{
     CHANGES, Expansion, Mark, RowKind, SLICE, StepFrames, TreeReaction, TreeRow, rows,
 };

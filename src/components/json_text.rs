@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 use volary_core::Json;
 use volary_core::json::Text;
+use volary_core::quantity::size_text;
 
 use super::text::{Fold, FoldControls, fold_class, folded_text, inert};
 use crate::projection::pretty::{Token, TokenKind, pretty};
-use crate::projection::size_text;
 
 /// The number of lines shown of a collapsed value.
 const PREVIEW_LINES: usize = 20;

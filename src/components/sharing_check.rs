@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_core::quantity::count_text;
 
 use super::dialog::Dialog;
 use super::text::inert;
 use crate::projection::sharing_texts::OwnedFinding;
-use crate::projection::text::count_text;
 
 /// The maximum number of findings that are listed.
 const MOST: usize = 100;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
+use volary_core::quantity::plural;
 use volary_trajectory::Episode;
 
 use crate::browser;
 use crate::projection::outline::class_and_name;
 use crate::projection::step_bar::{self, HEIGHT, WIDTH, place_of, step_at};
-use crate::projection::text::plural;
 
 #[component]
 pub fn StepBar(

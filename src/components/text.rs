@@ -3,9 +3,9 @@
 
 use leptos::prelude::*;
 use volary_core::json::Text;
+use volary_core::quantity::size_text;
 
 use crate::later::Later;
-use crate::projection::size_text;
 use crate::projection::text::{PART_BYTES, TextPiece, part, part_count, pieces, preview_end};
 
 /// A text of bounded length. Invisible characters are replaced with their names.

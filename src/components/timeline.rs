@@ -3,9 +3,9 @@
 use leptos::ev::Event;
 use leptos::prelude::*;
 use volary_core::json::float_from_text;
+use volary_core::quantity::{count_text, plural};
 
 use super::icon::{Glyph, Icon, NamedIcon};
-use crate::projection::text::{count_text, plural};
 
 /// The available playback speeds, in steps per second.
 const SPEEDS: [(f64, &str); 5] = [

@@ -2,12 +2,12 @@
 //! state, not every word.
 
 use leptos::prelude::*;
+use volary_core::quantity::{count_text, large_count_text};
 
 use super::growing_text::growing_text;
 use super::icon::{Glyph, Icon};
 use super::keyed::keyed;
 use super::text::{inert, inert_name};
-use crate::projection::text::{count_text, large_count_text};
 use crate::projection::turn::{Stage, StreamingTurn, stage_text};
 
 /// Callbacks of the turn's buttons.

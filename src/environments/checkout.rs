@@ -6,6 +6,7 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_connectivity::linked_file::LinkedFile;
 use volary_core::json::Text;
+use volary_core::quantity::plural;
 use volary_envs::tau::checkout::Original;
 use volary_envs::tau::original::{CUSTOMERS, entry};
 use volary_protocol::checkout::{Domain, Summary};
@@ -16,7 +17,6 @@ use crate::browser::files::{GivenFile, pick, pick_folder};
 use crate::browser::{network, spawn};
 use crate::components::field::Field;
 use crate::playground::state::use_playground;
-use crate::projection::text::plural;
 use crate::tau_bench::{self, CheckoutOrigin};
 
 /// Signals of the checkout that is being added.

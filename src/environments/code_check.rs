@@ -3,7 +3,8 @@
 //! Invariant: a result is shown only for the code that it is of. It is dropped if the code was changed or run again
 //! meanwhile.
 
-use crate::projection::text::plural;
+use volary_core::quantity::plural;
+
 use crate::python::files::Description;
 use crate::python::runtime::LoadError;
 

@@ -7,13 +7,13 @@ use volary_agent::evaluation::episode_id;
 use volary_app::evaluation::Kept;
 use volary_app::evaluation::comparison::{ComparedMeasure, Comparison, Side, TaskPair};
 use volary_core::json::Text;
+use volary_core::quantity::{count_text, plural};
 use volary_trajectory::statistics::Paired;
 
 use super::chart::{percent, short};
 use crate::browser;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
-use crate::projection::text::{count_text, plural};
 use crate::route::{ReviewPlace, Route};
 use crate::storage::evaluations as kept;
 

@@ -1,11 +1,11 @@
 //! Asks for confirmation before an evaluation and its episodes are deleted, which cannot be undone.
 
 use leptos::prelude::*;
+use volary_core::quantity::plural;
 
 use super::state::Evaluations;
 use crate::components::Dialog;
 use crate::components::text::inert;
-use crate::projection::text::plural;
 
 /// An evaluation that the user asked to delete.
 #[derive(Clone, Debug, PartialEq, Eq)]

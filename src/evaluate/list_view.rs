@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use volary_app::evaluation::summary::PolicySummary;
 use volary_core::json::Text;
+use volary_core::quantity::{count_text, plural};
 
 use super::chart::interval_words;
 use super::rename_dialog::RenameDialog;
@@ -10,7 +11,6 @@ use super::state::Evaluations;
 use crate::browser::{location, timers};
 use crate::components::keyed::{key_of, keyed};
 use crate::components::text::inert;
-use crate::projection::text::{count_text, plural};
 use crate::route::Route;
 use crate::storage::evaluations::Head;
 

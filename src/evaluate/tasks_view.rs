@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use volary_agent::evaluation::table::TaskCell;
 use volary_agent::evaluation::{CellResult, Status, episode_id};
 use volary_app::evaluation::tasks::{TaskOrder, shown_tasks};
+use volary_core::quantity::{count_text, plural};
 
 use super::run::OpenRun;
 use super::state::{Evaluations, review_address};
@@ -13,7 +14,6 @@ use crate::components::Dialog;
 use crate::components::rows::{Rows, redrawn};
 use crate::components::text::inert;
 use crate::projection::summary::{reward_text, seconds_text};
-use crate::projection::text::{count_text, plural};
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 40.0;

@@ -2,7 +2,7 @@
 
 use volary_app::embed::content::OpenedKind;
 
-use crate::projection::text::plural;
+use volary_core::quantity::plural;
 
 /// A pasted text: one link in each line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
+use volary_core::quantity::{plural, size_text};
 use volary_trajectory::import::index::EpisodeRange;
 use volary_trajectory::table::Row;
 
@@ -18,7 +19,6 @@ use crate::browser::files::GivenFile;
 use crate::browser::files::streaming_download::StreamingDownload;
 use crate::browser::storage_quota;
 use crate::projection::notice::Notice;
-use crate::projection::text::{plural, size_text};
 use crate::storage::episodes::{self, StoredEpisode};
 use crate::storage::origin::IMPORTED;
 use crate::storage::sources::{self, About};

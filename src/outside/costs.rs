@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 use volary_app::outside::ModelRole;
 use volary_core::json::Text;
+use volary_core::quantity::{large_plural, plural};
 
 use crate::later::LaterView;
 use crate::models::connections;
 use crate::projection::asking::cost_text;
-use crate::projection::text::{large_plural, plural};
 
 /// [`RoleCosts`], for panes that are drawn before this lazy code is loaded.
 pub static ROLE_COSTS: LaterView = LaterView::new();

@@ -2,10 +2,10 @@
 
 use volary_app::playground::tasks;
 use volary_core::json::Text;
+use volary_core::quantity::size_text;
 use volary_protocol::library::NamedFile;
 
 use crate::projection::notice::Notice;
-use crate::projection::size_text;
 
 /// Checks the size of a file before it is read.
 pub fn check_size(name: &str, size: f64, largest: f64) -> Result<(), Notice> {

@@ -2,6 +2,8 @@
 //! code it would run.
 
 use leptos::prelude::*;
+use volary_app::playground::consent::{PlannedEpisode, Resumed, Then, action_lines};
+use volary_core::quantity::{count_text, plural};
 use volary_remote::task;
 
 use super::code_consent::{self, code_consent};
@@ -10,8 +12,6 @@ use super::state::{Playground, use_playground};
 use crate::components::Dialog;
 use crate::components::text::inert;
 use crate::navigation::{Page, use_pages};
-use crate::projection::text::{count_text, plural};
-use volary_app::playground::consent::{PlannedEpisode, Resumed, Then, action_lines};
 
 /// The number of actions shown at first; a button shows the same number more.
 const ACTIONS_AT_ONCE: usize = 200;

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_agent::compare;
 use volary_app::playground::replay_check::{CheckProgress, ReplayCheck, ReplayVerdict};
+use volary_core::quantity::plural;
 use volary_trajectory::{Episode, Outcome, Recipe};
 
 use super::session_driver::second_play;
 use super::state::{Playground, use_playground};
 use crate::browser::{location, spawn};
 use crate::components::text::inert;
-use crate::projection::text::plural;
 use crate::python::files::{self, CodeState, PythonSource};
 use crate::python::stored;
 use crate::route::Route;

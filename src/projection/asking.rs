@@ -6,10 +6,10 @@
 
 use volary_core::AnyMessage;
 use volary_core::json::{Json, Object, Text};
+use volary_core::quantity::large_count_text;
 use volary_trajectory::{StepRecord, Usage};
 
 use super::summary::seconds_text;
-use super::text::large_count_text;
 
 /// The member of a request's info in which some providers return the reasoning.
 const REASONING: &str = "reasoning_content";

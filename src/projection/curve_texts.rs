@@ -1,9 +1,10 @@
 //! What a curve says in words: to screen readers as a whole, and to all at the selected step.
 
+use volary_core::quantity::plural;
+
 use super::curve::Bounds;
 use super::measures::StepMeasure;
 use super::summary::reward_text;
-use super::text::plural;
 
 /// The description of a reward curve.
 pub fn reward_summary(bounds: &Bounds, total: f64) -> String {

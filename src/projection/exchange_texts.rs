@@ -2,8 +2,8 @@
 
 use volary_agent::model::Exchange;
 use volary_agent::model::exchange::{KeptError, KeptReply, Timing};
+use volary_core::quantity::size_text;
 
-use super::size_text;
 use super::summary::seconds_text;
 
 /// The name of a request among those of a step: its number, from 1, and what came of it.

@@ -1,12 +1,12 @@
 //! The table of trajectories for display: column names, cell texts, filters and order.
 
+use volary_core::quantity::{large_count_text, size_text};
 use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::order::Direction;
 use volary_trajectory::table::{Cell, Column, Row};
 
 use super::asking::cost_text;
 use super::summary::{reward_text, seconds_text};
-use super::text::{large_count_text, size_text};
 use super::training::figure_text;
 
 /// The columns shown by default.

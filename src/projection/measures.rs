@@ -1,11 +1,11 @@
 //! Per-step amounts that can be drawn as curves: reward, tokens and cost.
 
+use volary_core::quantity::large_count_text;
 use volary_trajectory::Episode;
 use volary_trajectory::timeline::{Curve, rewards, tokens, usage};
 
 use super::asking::cost_text;
 use super::summary::reward_text;
-use super::text::large_count_text;
 
 /// An amount that each step has.
 pub struct StepMeasure {

@@ -3,7 +3,7 @@
 use volary_core::json::Text;
 use volary_trajectory::sensitive::{Finding, summary};
 
-use super::text::count_text;
+use volary_core::quantity::count_text;
 
 /// A finding and the one of several files or episodes that it is in.
 #[derive(Clone, Debug, PartialEq, Eq)]

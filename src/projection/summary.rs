@@ -1,10 +1,10 @@
 //! The summary of an episode.
 
 use volary_core::json::number::float_text;
+use volary_core::quantity::plural;
 use volary_trajectory::{Ending, Episode};
 
 use super::tally::Tally;
-use super::text::plural;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct EpisodeSummary {

@@ -134,7 +134,7 @@ pub fn running_words(at: f64, running: &Running, all: usize) -> String {
         true => String::new(),
         false => format!(": {}", kinds.join(", ")),
     };
-    let samples = super::text::plural(all, "sample");
+    let samples = volary_core::quantity::plural(all, "sample");
     let are = match running.samples {
         1 => "is",
         _ => "are",
@@ -166,7 +166,7 @@ pub fn clock(at: f64) -> String {
 
 /// What a step or a group took, and how long its tail was.
 pub fn times_words(times: &StepTimes) -> String {
-    let samples = super::text::plural(times.lanes.len(), "sample");
+    let samples = volary_core::quantity::plural(times.lanes.len(), "sample");
     let mut words = format!("{samples} in {}.", seconds_text(times.seconds));
     if times.lanes.len() > 1 {
         words.push_str(&format!(

@@ -1,8 +1,8 @@
 //! Tokens in words: the head and the name of a strip, the description of a token, and its figures.
 
+use volary_core::quantity::count_text;
 use volary_trajectory::token_record::{Readout, TokenCounts, TokenPart, TokenRecord};
 
-use super::text::count_text;
 use super::token_shades::with_minus;
 use super::token_text::TokenText;
 

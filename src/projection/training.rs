@@ -2,10 +2,10 @@
 //!
 //! Drawings fill a square of [`SIDE`] units, which the browser stretches. Invariant: every coordinate is within it.
 
+use volary_core::quantity::large_count_text;
 use volary_trajectory::training::{Histogram, SeriesPoint};
 
 use super::summary::reward_text;
-use super::text::large_count_text;
 
 /// The side of the box.
 pub const SIDE: f64 = 1000.0;

@@ -2,6 +2,7 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_core::quantity::plural;
 use volary_trajectory::export::csv;
 use volary_trajectory::sensitive::{check_document, masked_document};
 use volary_trajectory::table::{Column, choices};
@@ -14,7 +15,6 @@ use crate::browser::{files, location};
 use crate::components::Dialog;
 use crate::components::sharing_check::{CheckedExport, CheckedExportDialog};
 use crate::projection::sharing_texts::OwnedFinding;
-use crate::projection::text::plural;
 use crate::route::{ReviewPlace, Route};
 
 /// The maximum number of known tags that are suggested.

@@ -1,6 +1,7 @@
 //! Comparison of two episodes: aligned steps, the first difference, and its details.
 
 use leptos::prelude::*;
+use volary_core::quantity::{count_text, plural};
 use volary_trajectory::Episode;
 use volary_trajectory::align::AlignedRow;
 
@@ -11,7 +12,6 @@ use crate::components::text::inert;
 use crate::projection::compare::{ComparedLine, Marked, Section, sections};
 use crate::projection::outline::{class_and_name, line};
 use crate::projection::summary::reward_text;
-use crate::projection::text::{count_text, plural};
 use crate::route::{ClassPlace, IN_PLAYGROUND, PlaygroundPlace, ReviewPlace, Route};
 
 /// The height of a row in pixels, as in the style sheet.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_core::quantity::{count_text, plural};
 use volary_trajectory::Episode;
 use volary_trajectory::align::{AlignedRow, Alignment, align_episodes};
 
 use crate::components::keyed::key_of;
-use crate::projection::text::{count_text, plural};
 
 /// A comparison of two episodes.
 #[derive(Clone, Copy)]

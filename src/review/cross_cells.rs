@@ -1,6 +1,7 @@
 //! What the cross table of groups shows: which rows and columns, their texts, and the filters that show only the rows of a
 //! cell. Pure.
 
+use volary_core::quantity::{count_text, plural};
 use volary_trajectory::statistics::Paired;
 use volary_trajectory::table::Column;
 use volary_trajectory::table::cross::{Cross, CrossTotal, Differing};
@@ -9,7 +10,6 @@ use volary_trajectory::table::groups::{Group, GroupOrder};
 use volary_trajectory::table::order::Direction;
 
 use super::group_cells::{exactly, mean_text, rounded};
-use crate::projection::text::{count_text, plural};
 
 /// The number of rows shown at first: rendering thousands of cells takes longer than the grouping.
 const FIRST_ROWS: usize = 40;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::json::Text;
+use volary_core::quantity::count_text;
 use volary_trajectory::statistics::HalfWidths;
 use volary_trajectory::table::cross::{Cross, CrossTotal};
 use volary_trajectory::table::groups::{Group, GroupOrder};
@@ -18,7 +19,6 @@ use super::groups::{GroupHeading, bar};
 use super::selection::Look;
 use crate::components::text::inert;
 use crate::projection::library::heading;
-use crate::projection::text::count_text;
 
 /// The table and the comparison.
 #[component]

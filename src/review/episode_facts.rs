@@ -1,13 +1,13 @@
 //! The facts about an episode as a whole, for the panels **Details** and **Result**. Pure.
 
 use volary_core::json::Text;
+use volary_core::quantity::{large_count_text, plural};
 use volary_trajectory::result::PatchLine;
 use volary_trajectory::{Ending, Episode, Score, Usage};
 
 use crate::projection::asking::cost_text;
 use crate::projection::library::date_text;
 use crate::projection::summary::{reward_text, seconds_text};
-use crate::projection::text::{large_count_text, plural};
 
 /// The facts, as names and values. What is unknown is left out.
 pub(super) fn facts(episode: &Episode) -> Vec<(&'static str, String)> {

@@ -4,10 +4,10 @@
 use leptos::prelude::*;
 use volary_agent::evaluation::episode_id;
 use volary_app::evaluation::tasks::unsuccessful;
+use volary_core::quantity::count_text;
 
 use crate::browser;
 use crate::components::text::inert;
-use crate::projection::text::count_text;
 use crate::route::{ReviewPlace, Route};
 use crate::storage::evaluations as kept;
 

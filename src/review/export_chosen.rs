@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::json::Text;
+use volary_core::quantity::plural;
 use volary_protocol::library::{ExportFormat, FoundRun, Request, TaggedEpisode};
 use volary_trajectory::annotations::{Annotations, sidecar};
 use volary_trajectory::sensitive::check_document;
@@ -16,7 +17,6 @@ use crate::components::Dialog;
 use crate::components::sharing_check::CheckedExport;
 use crate::library::client::requests;
 use crate::projection::sharing_texts::OwnedFinding;
-use crate::projection::text::plural;
 
 /// What is written.
 #[derive(Clone, Copy, PartialEq, Eq)]

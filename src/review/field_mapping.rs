@@ -5,6 +5,7 @@
 
 use leptos::prelude::*;
 use volary_core::json::{Json, Text};
+use volary_core::quantity::plural;
 use volary_protocol::library::UnmappedFile;
 use volary_trajectory::Episode;
 use volary_trajectory::import::fields::{Field, FieldMapping, PathSample, Shape, paths};
@@ -17,7 +18,6 @@ use crate::components::Dialog;
 use crate::components::text::inert;
 use crate::library::client::{LibraryClient, imports, requests};
 use crate::library::mappings;
-use crate::projection::text::plural;
 
 /// Offers to map the fields of a file that the last import could not read.
 #[component]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_core::quantity::plural;
 use volary_trajectory::table::Row;
 use volary_trajectory::table::forks::{Kinship, Relative, family, origin};
 
@@ -10,7 +11,6 @@ use super::viewer::Viewer;
 use crate::components::text::inert;
 use crate::library::client::LibraryClient;
 use crate::projection::summary::reward_text;
-use crate::projection::text::plural;
 use crate::route::{ReviewPlace, Route};
 
 /// The list; empty for an episode that has no original and no forks.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use volary_core::quantity::{count_text, plural};
 use volary_trajectory::Episode;
 use volary_trajectory::align::grid::{EpisodeTotal, GridOrder, StepTotal};
 
 use crate::projection::summary::{reward_text, seconds_text};
-use crate::projection::text::{count_text, plural};
 
 /// The number of rows: one for the start, and one for each step of the longest episode.
 pub(super) fn row_count(episodes: &[Arc<Episode>]) -> usize {

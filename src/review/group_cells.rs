@@ -1,5 +1,6 @@
 //! What the table of groups shows: the texts of a group, its bar, and the filters that show only its rows. Pure.
 
+use volary_core::quantity::count_text;
 use volary_trajectory::statistics::share;
 use volary_trajectory::table::Column;
 use volary_trajectory::table::cross::Cross;
@@ -8,7 +9,6 @@ use volary_trajectory::table::groups::{Group, GroupBy, GroupOrder, Passes};
 use volary_trajectory::table::order::Direction;
 
 use crate::projection::summary::reward_text;
-use crate::projection::text::count_text;
 
 /// The confidence level of the intervals.
 pub const CONFIDENCE: f64 = 0.95;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_core::quantity::{count_text, plural};
 use volary_trajectory::statistics::HalfWidths;
 use volary_trajectory::table::groups::{
     Group, GroupBy, GroupOrder, Grouping, Passes, SUCCESS, passes,
@@ -19,7 +20,6 @@ use crate::components::keyed::{key_of, keyed};
 use crate::components::sort_button::{SortButton, aria_sort};
 use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;
-use crate::projection::text::{count_text, plural};
 
 /// The maximum number of groups shown.
 const MOST: usize = 500;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_core::json::Text;
+use volary_core::quantity::plural;
 use volary_trajectory::lanes::{LaneKind, Lanes, Segment};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, Relation};
@@ -16,7 +17,6 @@ use crate::browser::{element, location};
 use crate::components::text::inert;
 use crate::library::client::LibraryClient;
 use crate::projection::step_bar::{WIDTH, place_of, step_at, step_bar};
-use crate::projection::text::plural;
 use crate::route::{ReviewPlace, Route};
 
 /// The height of a lane in units of the view box.

@@ -1,6 +1,7 @@
 //! The library: its table, full-text search, and import.
 
 use leptos::prelude::*;
+use volary_core::quantity::{count_text, plural};
 
 use super::chart::Charts;
 use super::chosen::ChosenBar;
@@ -15,7 +16,6 @@ use super::training::Training;
 use crate::browser::files;
 use crate::components::text::inert;
 use crate::library::client::{LibraryClient, imports};
-use crate::projection::text::{count_text, plural};
 
 /// The URL of example trajectories that are part of the site (`crates/agent/tests/example` generates them).
 const EXAMPLE: &str = "#/review?url=examples/word-problems.jsonl";

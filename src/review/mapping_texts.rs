@@ -1,13 +1,13 @@
 //! The texts of the mapping of fields, and what its selects offer. Pure.
 
 use volary_core::json::{Json, Object, Text};
+use volary_core::quantity::plural;
 use volary_protocol::library::UnmappedFile;
 use volary_trajectory::Episode;
 use volary_trajectory::import::fields::{Field, FieldMapping, PathSample, Shape, paths};
 use volary_trajectory::timeline::first_line;
 
 use crate::projection::summary::reward_text;
-use crate::projection::text::plural;
 
 /// The maximum number of member names listed of a shape.
 const MOST_NAMES: usize = 6;

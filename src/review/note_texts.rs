@@ -1,11 +1,11 @@
 //! What is said about notes: their targets, the agreement of annotators, and what became of an imported file. Pure.
 
+use volary_core::quantity::plural;
 use volary_trajectory::annotations::agreement::{Agreement, Judgement, agreement};
 use volary_trajectory::annotations::{Annotations, Target, sidecar};
 
 use crate::projection::notice::Notice;
 use crate::projection::state_path;
-use crate::projection::text::plural;
 
 /// The maximum number of lines about pairs of annotators.
 const MOST_AGREEMENTS: usize = 12;

@@ -3,6 +3,7 @@
 
 use leptos::prelude::*;
 use volary_core::json::Text;
+use volary_core::quantity::{count_text, plural};
 use volary_trajectory::result::{LastError, PatchLine};
 use volary_trajectory::{Episode, Score};
 
@@ -10,7 +11,7 @@ use super::episode_facts::{PatchCounts, ending_texts, score_text};
 use super::viewer::Viewer;
 use crate::components::text::inert;
 use crate::projection::summary::reward_text;
-use crate::projection::text::{count_text, cut_at, plural};
+use crate::projection::text::cut_at;
 
 /// The maximum number of lines of a patch that are shown.
 const MOST_LINES: usize = 2_000;

@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use volary_core::json::Text;
+use volary_core::quantity::{count_text, plural, size_text};
 use volary_trajectory::table::Row;
 
-use crate::projection::text::{count_text, plural, size_text};
 use crate::storage::origin::PUBLISHED;
 
 /// The ids of the selected rows. Rows that a filter hides stay selected.

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_core::quantity::plural;
 use volary_trajectory::Episode;
 use volary_trajectory::spans::{Span, extent, spans};
 
 use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::projection::summary::seconds_text;
-use crate::projection::text::plural;
 use crate::projection::time_lanes::{LANE, bar, class_of, span_duration, span_text};
 use crate::projection::training::SIDE;
 

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use volary_app::review::episode_search::HitPosition;
+use volary_core::quantity::count_text;
 use volary_protocol::library::EpisodeMatch;
 use volary_trajectory::Episode;
 use volary_trajectory::annotations::{Annotations, Target};
@@ -10,7 +11,6 @@ use volary_trajectory::passages::{TextPart, passage};
 
 use crate::library::findings::MOST as MOST_HITS;
 use crate::projection::highlight::{Spot, holder_id};
-use crate::projection::text::count_text;
 
 /// The maximum number of highlights of one kind: the browser measures each again when the page changes.
 const MOST: usize = 400;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_core::quantity::{count_text, plural};
 use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
 use volary_trajectory::diff::DifferenceKind;
@@ -19,7 +20,6 @@ use crate::playground::frame_pane::FrameAndTree;
 use crate::playground::state::Playground;
 use crate::projection::measures::{COST, REWARD, StepMeasure, TOKENS};
 use crate::projection::state_path::{of_pointer, words as path_words};
-use crate::projection::text::{count_text, plural};
 
 /// The maximum number of changes listed.
 const MOST_CHANGES: usize = 60;

@@ -1,11 +1,11 @@
 //! The storage that the library uses, and the space available.
 
 use leptos::prelude::*;
+use volary_core::quantity::{plural, size_text};
 
 use super::selection::Look;
 use crate::browser::{self, storage_quota};
 use crate::components::{Dialog, Persistence};
-use crate::projection::text::{plural, size_text};
 
 /// The state of the browser's storage.
 #[derive(Clone, Copy, Debug, PartialEq)]

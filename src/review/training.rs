@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use leptos::html::Div;
 use leptos::prelude::*;
+use volary_core::quantity::plural;
 use volary_trajectory::training::catalog::CatalogBuilder;
 use volary_trajectory::training::{Catalog, RunRows};
 
@@ -35,7 +36,6 @@ use super::comparison::EpisodeComparison;
 use super::gradually::{Work, gradually};
 use super::selection::Look;
 use crate::browser::{element, location, timers};
-use crate::projection::text::plural;
 use crate::route::{ReviewPlace, TrainingLook, TrainingPlace};
 use head::Head;
 use shown_run::{Level, RunContent, ShownRun, tab_title};

@@ -4,6 +4,7 @@ mod storage_page;
 
 use leptos::prelude::*;
 use storage_page::{StorageContent, StoragePage, StoredSummary};
+use volary_core::quantity::{plural, size_text};
 
 use super::section::Section;
 use crate::browser::files;
@@ -13,7 +14,6 @@ use crate::components::Persistence;
 use crate::components::alert_box::AlertWords;
 use crate::components::text::inert;
 use crate::navigation::{Page, use_pages};
-use crate::projection::text::{plural, size_text};
 use crate::storage::unreadable::{self, RecordLocation};
 use crate::storage::{self, episodes, evaluations};
 use crate::tau_bench;

@@ -18,6 +18,7 @@ pub mod functional;
 pub mod json;
 pub mod message;
 pub mod outside;
+pub mod quantity;
 pub mod random;
 pub mod registry;
 pub mod renderer;

@@ -1,6 +1,7 @@
 //! A block of the transcript: a step, or a part of a step with very many messages.
 
 use leptos::prelude::*;
+use volary_core::quantity::count_text;
 use volary_trajectory::{Outcome, Rewards, StepRecord};
 
 use super::context::TranscriptContext;
@@ -8,7 +9,6 @@ use super::message::{FAILURE, message_item};
 use crate::components::transient_memo::transient_memo;
 use crate::projection::link::answered_calls;
 use crate::projection::summary::{reward_text, seconds_text};
-use crate::projection::text::count_text;
 use crate::projection::transcript::{Block, estimated_height, message, observations, step_record};
 
 /// Steps with an estimated height above this, in pixels, get a sticky header. Sticky headers are composited layers,

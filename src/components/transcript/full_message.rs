@@ -3,6 +3,7 @@
 
 use leptos::prelude::*;
 use volary_core::message::ToolRequestMessage;
+use volary_core::quantity::size_text;
 use volary_core::tool::call::INVALID;
 use volary_core::{AnyMessage, Json};
 use volary_trajectory::passages::{TextPart, TextPosition};
@@ -22,7 +23,6 @@ use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;
 use crate::projection::content::{Content, ContentPart, content, is_failure};
 use crate::projection::highlight::holder_id;
-use crate::projection::size_text;
 use crate::projection::text::cut_at;
 use crate::projection::transcript::{answer_of, failure_of, message as message_at, written_call};
 

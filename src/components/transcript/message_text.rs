@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_core::message::Role;
+use volary_core::quantity::size_text;
 
 use super::context::{FoldKey, TranscriptContext};
 use crate::components::prose::{PROSE, plain};
@@ -12,7 +13,6 @@ use crate::components::terminal::terminal;
 use crate::components::text::{Fold, FoldControls, fold_class, folded_text};
 use crate::components::transient_memo::transient_memo;
 use crate::projection::ansi::is_for_terminals;
-use crate::projection::size_text;
 use crate::projection::text::{cut_at, part, part_count, preview_end};
 
 /// How a text is rendered.

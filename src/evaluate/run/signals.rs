@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_agent::evaluation::{EvaluationPhase, Plan, Progress, Table};
 use volary_app::evaluation::Evaluation;
 
-use crate::projection::text::plural;
+use volary_core::quantity::plural;
 
 /// Signals of an open evaluation, updated a few times a second.
 #[derive(Clone, Copy)]

@@ -6,6 +6,7 @@ use volary_app::evaluation::summary;
 use volary_app::evaluation::task_source::EvaluationTasks;
 use volary_app::playground::tasks;
 use volary_core::json::{Json, Text};
+use volary_core::quantity::plural;
 use volary_remote::task::is_server;
 
 use super::state::EvaluationSetup;
@@ -20,7 +21,6 @@ use crate::playground::python_entries::PythonEntry;
 use crate::playground::remote_environments;
 use crate::playground::setup::entry;
 use crate::projection::form::Form;
-use crate::projection::text::plural;
 
 /// The select for the task source.
 #[component]

@@ -5,6 +5,7 @@ use volary_agent::evaluation::Plan;
 use volary_agent::model::Usage;
 use volary_app::evaluation::estimate::{self, Forecast};
 use volary_app::evaluation::task_source::EvaluationTasks;
+use volary_core::quantity::large_count_text;
 
 use super::size::EvaluationSize;
 use super::{FORM, planning, source};
@@ -16,7 +17,6 @@ use crate::evaluate::state::Evaluations;
 use crate::models::{connections, prices};
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
-use crate::projection::text::large_count_text;
 
 #[derive(Clone, Copy)]
 pub struct EvaluationSetup {

@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use volary_core::Json;
+use volary_core::quantity::{plural, size_text};
 use volary_trajectory::diff::{Child, Diff, Removed};
 
 use super::change::Past;
 use super::{Expansion, Mark, OPEN_LEVELS, OPENED_ROWS, RowKind, TreeRow};
 use crate::projection::pretty::{one_line, scalar};
-use crate::projection::text::{plural, size_text};
 
 /// The maximum length of the preview of a closed branch.
 const PREVIEW_BYTES: usize = 120;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
+use volary_core::quantity::{count_text, plural};
 use volary_trajectory::table::chart::{Axis, Chart, ChartKind, Strip};
 use volary_trajectory::table::{Column, Row};
 
@@ -14,7 +15,6 @@ use crate::browser::{element, keys, location};
 use crate::components::text::inert;
 use crate::projection::library::{cell_text, heading};
 use crate::projection::point_keys::{PointKey, PointStart, point_key};
-use crate::projection::text::{count_text, plural};
 use crate::review::groups::rounded;
 use crate::review::selection::Look;
 

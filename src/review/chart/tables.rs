@@ -1,6 +1,7 @@
 //! The values of a chart as tables.
 
 use leptos::prelude::*;
+use volary_core::quantity::{count_text, plural};
 use volary_trajectory::table::Column;
 use volary_trajectory::table::chart::{ChartKind, Strip};
 use volary_trajectory::table::filter::Filter;
@@ -9,7 +10,6 @@ use super::address;
 use super::drawn::DrawnChart;
 use crate::components::text::inert;
 use crate::projection::library::{cell_text, heading};
-use crate::projection::text::{count_text, plural};
 use crate::review::groups::mean_text;
 
 /// The maximum number of points that the table lists.

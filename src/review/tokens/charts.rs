@@ -5,13 +5,13 @@ use std::sync::Arc;
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 use volary_core::json::Text;
+use volary_core::quantity::{count_text, plural};
 use volary_trajectory::token_record::TokenRecord;
 
 use super::Tokens;
 use crate::browser;
 use crate::components::text::inert;
 use crate::projection::point_keys::{PointKey, PointStart, point_key};
-use crate::projection::text::{count_text, plural};
 use crate::projection::token_curves::{BAND, HEIGHT, WIDTH, curve, token_at, trained_band, x_of};
 use crate::projection::token_histogram::{Bin, Histogram};
 use crate::projection::token_shades::{Scale, short};

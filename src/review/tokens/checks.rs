@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_core::quantity::count_text;
 use volary_trajectory::token_record::{CheckResult, TokenCheck, Vocabulary, checks};
 
 use super::vocabulary::Texts;
@@ -10,7 +11,6 @@ use super::{Tokens, is_positive};
 use crate::browser;
 use crate::components::number_field::NumberField;
 use crate::components::text::inert;
-use crate::projection::text::count_text;
 use crate::tokenizer;
 
 #[component]

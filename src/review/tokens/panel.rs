@@ -2,6 +2,7 @@
 //! text. Its parts are computed while it is open.
 
 use leptos::prelude::*;
+use volary_core::quantity::count_text;
 use volary_trajectory::token_record::Extreme;
 
 use super::charts::{Curves, HistogramView};
@@ -11,7 +12,6 @@ use super::vocabulary::shown;
 use super::{Tokens, is_positive};
 use crate::components::number_field::NumberField;
 use crate::components::text::inert;
-use crate::projection::text::count_text;
 use crate::projection::token_words::token_facts;
 use crate::review::panels::TOKENS;
 use crate::tokenizer;

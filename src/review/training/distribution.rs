@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_core::quantity::{count_text, plural};
 use volary_trajectory::training::spread::correlation;
 use volary_trajectory::training::{Histogram, Measure, StepSummary};
 
 use super::ShownRun;
 use crate::components::text::inert;
-use crate::projection::text::{count_text, plural};
 use crate::projection::training::{SIDE, bars, outline, place_in, sample_figure_text, spread_text};
 
 /// The number of intervals of a histogram.

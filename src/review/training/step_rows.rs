@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use volary_core::quantity::count_text;
 use volary_trajectory::training::{Measure, StepSummary, TrainingRun};
 
 use super::ShownRun;
-use crate::projection::text::count_text;
 use crate::projection::training::{column_decimals, column_text, spread_text};
 use crate::route::TrainingPlace;
 

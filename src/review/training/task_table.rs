@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_core::quantity::count_text;
 use volary_trajectory::training::tasks::{Course, TaskHistory, tasks, threshold};
 
 use super::texts::left_out;
@@ -11,7 +12,6 @@ use super::{ShownRun, Training};
 use crate::browser::element;
 use crate::components::number_field::NumberField;
 use crate::components::text::inert;
-use crate::projection::text::count_text;
 use crate::projection::training::spread_text;
 use crate::route::TrainingPlace;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use volary_core::quantity::{count_text, plural};
 use volary_trajectory::table::Column;
 use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::view::View;
 use volary_trajectory::training::{RewardChoice, Sample, SampleGroup, StepSummary, TrainingRun};
 
 use crate::projection::library::FIRST_COLUMNS;
-use crate::projection::text::{count_text, plural};
 use crate::projection::training::{SIDE, figure_text, spread_text};
 use crate::route::{ReviewPlace, Route};
 

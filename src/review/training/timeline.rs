@@ -7,6 +7,7 @@ use std::sync::Arc;
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 use volary_app::review::time_axis::{TimeAxis, TimeEvent};
+use volary_core::quantity::count_text;
 use volary_trajectory::EndingKind;
 use volary_trajectory::spans::SpanKind;
 use volary_trajectory::training::times::{LaneOrder, SampleTime, StepTimes};
@@ -17,7 +18,6 @@ use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;
 use crate::projection::summary::seconds_text;
-use crate::projection::text::count_text;
 use crate::projection::time_lanes::{
     LANE, class_of, clock, ending_name, lane_words, running_words, shapes, times_words,
 };

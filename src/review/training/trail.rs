@@ -2,10 +2,10 @@
 //! was opened from a training run.
 
 use leptos::prelude::*;
+use volary_core::quantity::count_text;
 
 use super::{Training, opened};
 use crate::components::text::inert;
-use crate::projection::text::count_text;
 use crate::route::ReviewPlace;
 
 #[component]

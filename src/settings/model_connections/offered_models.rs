@@ -2,9 +2,10 @@
 //!
 //! Invariant: an answer counts only if it is the one to the last request, and that connection is still selected.
 
+use volary_core::quantity::count_text;
+
 use crate::models::list::Names;
 use crate::projection::notice::Notice;
-use crate::projection::text::count_text;
 
 /// The list of the selected connection.
 #[derive(Clone, Debug, Default, PartialEq)]

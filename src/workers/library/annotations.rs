@@ -13,6 +13,7 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::{Json, Text};
+use volary_core::quantity::plural;
 use volary_trajectory::archive::is_archive;
 use volary_trajectory::import::NoteLevel;
 use volary_trajectory::import::index::annotated::{AnnotationPlaces, is_annotation};
@@ -23,7 +24,6 @@ use super::reading::{RunningImport, is_cancelled};
 use super::streaming_import::LARGE;
 use super::{LibraryService, readers};
 use crate::library::source::Source;
-use crate::projection::text::plural;
 
 /// The size of the slices in which annotations are scanned.
 const SLICE: u64 = 4 << 20;

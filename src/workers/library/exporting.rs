@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use volary_core::json::Text;
+use volary_core::quantity::plural;
 use volary_protocol::library::{Event, ExportFormat, FoundRun, TaggedEpisode};
 use volary_trajectory::annotations::sidecar;
 use volary_trajectory::export::findings::{self, Findings};
@@ -16,7 +17,6 @@ use volary_trajectory::training::{RewardChoice, TrainingRun};
 use volary_trajectory::{Episode, native, sensitive};
 
 use super::{LibraryService, Output, Send, opening};
-use crate::projection::text::plural;
 use crate::workers::parquet;
 
 /// What a page of findings is about.

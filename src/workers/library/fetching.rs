@@ -11,6 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::{Either, LocalBoxFuture, select};
 use volary_core::Clock;
 use volary_core::json::Text;
+use volary_core::quantity::size_text;
 use volary_protocol::RequestId;
 use volary_protocol::library::{Event, Origin, RemoteFile, Unfetched};
 
@@ -18,7 +19,6 @@ use super::{LibraryService, Output, reading as readings};
 use crate::browser::files::streaming_download::{FetchError, StreamingDownload};
 use crate::browser::http::HttpError;
 use crate::library::source::Source;
-use crate::projection::text::size_text;
 
 /// The minimum number of seconds between two reports of a download's progress.
 const REPORT_INTERVAL: f64 = 0.1;

@@ -15,6 +15,7 @@ use futures_channel::mpsc;
 use futures_util::future::{Either, LocalBoxFuture, join, select};
 use futures_util::{FutureExt, StreamExt, stream};
 use volary_core::json::{Json, Text};
+use volary_core::quantity::plural;
 use volary_protocol::RequestId;
 use volary_protocol::library::{Event, FileChanges, FileList, Origin, RemoteFile};
 use volary_trajectory::import::{Note, NoteLevel};
@@ -32,7 +33,6 @@ use crate::browser::files::streaming_download::FetchError;
 use crate::browser::http::{self, HttpError, Timeouts};
 use crate::browser::location;
 use crate::library::source::{Source, Window};
-use crate::projection::text::plural;
 
 /// How many files are opened at the same time. Browsers have six connections to a server.
 const CONCURRENT_OPENS: usize = 6;

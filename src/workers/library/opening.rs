@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use volary_core::json::Text;
+use volary_core::quantity::size_text;
 use volary_protocol::library::TaggedEpisode;
 use volary_trajectory::annotations::tags;
 use volary_trajectory::import::index::torch_dump;
@@ -12,7 +13,6 @@ use volary_trajectory::{Episode, native};
 use super::{LibraryService, Volume, listing, readers};
 use crate::library::repository::{EpisodeStore, InFile};
 use crate::library::source::{Source, Window};
-use crate::projection::text::size_text;
 
 /// Opens an episode.
 pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episode, String> {

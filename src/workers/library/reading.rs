@@ -10,6 +10,8 @@ use volary_protocol::library::{Event, UnmappedFile};
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
+use volary_core::quantity::{plural, size_text};
+use volary_protocol::library::Origin;
 use volary_trajectory::import::fields::Unmapped;
 use volary_trajectory::import::{Note, NoteLevel};
 use volary_trajectory::table::Row;
@@ -23,10 +25,8 @@ use super::{
 };
 use crate::library::repository::{EpisodeStore, Item, Unkept};
 use crate::library::source::{Source, Window};
-use crate::projection::text::{plural, size_text};
 use crate::storage::origin;
 use crate::workers::in_flight::InFlight;
-use volary_protocol::library::Origin;
 
 /// The outcome of storing episodes.
 struct Added {

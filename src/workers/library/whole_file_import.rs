@@ -5,6 +5,7 @@ use std::rc::Rc;
 use volary_protocol::library::Event;
 
 use volary_core::json::Text;
+use volary_core::quantity::size_text;
 use volary_trajectory::annotations::tags;
 use volary_trajectory::import::{InputFile, NoteLevel};
 use volary_trajectory::native;
@@ -16,7 +17,6 @@ use super::reread::FilesRead;
 use super::{BATCH, LibraryService, Output, listing, naming, readers, reading};
 use crate::library::repository::{Held, Item};
 use crate::library::source::Source;
-use crate::projection::text::size_text;
 use crate::workers::parquet;
 
 /// The maximum size of all such files together.
