@@ -12,8 +12,9 @@ use std::sync::{Arc, OnceLock};
 
 use leptos::prelude::AnyView;
 
-use crate::components::{form, frame_view, key_help, term, text, transcript};
-use crate::projection;
+use crate::components::{
+    form, frame_tree, frame_view, key_help, reward_curve, term, text, transcript,
+};
 
 /// A slot for a lazily loaded function.
 pub struct Later<F>(OnceLock<F>);
@@ -74,13 +75,12 @@ pub fn once_here(act: impl Fn() + Send + Sync + 'static) {
 /// Fills all slots.
 pub fn install() {
     form::install();
+    frame_tree::install();
     frame_view::install();
     key_help::install();
+    reward_curve::install();
     term::install();
     text::install();
     transcript::install();
-    projection::curve::install();
-    projection::form::install();
-    projection::tree::install();
     HERE.set(());
 }

@@ -22,8 +22,12 @@ use crate::projection::form::{Field, FieldDraft, FieldKind, FieldPath, Form, Sha
 
 static RAW: Later<fn(Editor) -> AnyView> = Later::new();
 
+/// [`Form::switch_mode`].
+static SWITCH_MODE: Later<fn(&mut Form)> = Later::new();
+
 pub(crate) fn install() {
     RAW.set(raw::raw_view);
+    SWITCH_MODE.set(Form::switch_mode);
     field::install();
 }
 
@@ -123,7 +127,13 @@ pub fn SchemaForm(
         let error = error.filter(|_| own);
         error.map(|error| view! { <p class="error">{error}</p> })
     };
-    let switch = move |_| later::once_here(move || form.update(Form::switch_mode));
+    let switch = move |_| {
+        later::once_here(move || {
+            if let Some(switch_mode) = SWITCH_MODE.get() {
+                form.update(switch_mode);
+            }
+        });
+    };
     let class = match legend {
         Some(_) => "schema-form",
         None => "schema-form bare",

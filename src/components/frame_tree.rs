@@ -6,6 +6,7 @@
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::html;
 use leptos::prelude::*;
+use volary_core::Frame;
 use volary_core::quantity::count_text;
 
 use super::folds::Folds;
@@ -14,12 +15,20 @@ use super::json_text::token_class;
 use super::keyed::keyed;
 use super::text::{folded_text, inert};
 use crate::browser;
+use crate::later::Later;
 use crate::projection::tree::{
-    CHANGES, Expansion, Mark, RowKind, SLICE, StepFrames, TreeReaction, TreeRow, rows,
+    Expansion, FrameChanges, Mark, RowKind, SLICE, StepFrames, TreeReaction, TreeRow, rows,
 };
 
 /// The maximum indentation depth.
 const MOST_INDENTS: usize = 12;
+
+/// [`FrameChanges::between`]. Without it, a tree has no marks.
+static CHANGES: Later<fn(&Frame, &Frame) -> FrameChanges> = Later::new();
+
+pub(crate) fn install() {
+    CHANGES.set(FrameChanges::between);
+}
 
 #[component]
 pub fn FrameTree(

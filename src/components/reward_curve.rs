@@ -7,13 +7,21 @@ use leptos::prelude::*;
 use volary_trajectory::Episode;
 
 use crate::browser;
+use crate::later::Later;
 use crate::projection::curve::{
-    Bounds, Curve, HEIGHT, WIDTH, bounds, of_amounts, step_at, x_of_step,
+    Bounds, Curve, HEIGHT, WIDTH, bounds, flat, of_amounts, step_at, x_of_step,
 };
 use crate::projection::curve_texts::{measure_at, measure_summary, reward_at, reward_summary};
 use crate::projection::measures::StepMeasure;
 use crate::projection::summary::reward_text;
 use crate::projection::tally::Tally;
+
+/// [`of_amounts`]. Without it, the curve is flat.
+static OF_AMOUNTS: Later<fn(&[f64]) -> Curve> = Later::new();
+
+pub(crate) fn install() {
+    OF_AMOUNTS.set(of_amounts);
+}
 
 /// The reward curve. A click selects a step; the timeline's slider does the same for keyboard users.
 #[component]
@@ -34,7 +42,12 @@ pub fn RewardCurve(
     let drawn = Memo::new(move |_| (edition.get(), bounds.with(|bounds| bounds.drawn)));
     let curve = Memo::new(move |_| {
         let (_, steps) = drawn.get();
-        tally.with_value(|tally| of_amounts(tally.rewards.get(..steps).unwrap_or_default()))
+        tally.with_value(|tally| {
+            let rewards = tally.rewards.get(..steps).unwrap_or_default();
+            OF_AMOUNTS
+                .get()
+                .map_or_else(flat, |of_amounts| of_amounts(rewards))
+        })
     });
     let summary = Signal::derive(move || {
         edition.track();

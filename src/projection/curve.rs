@@ -3,8 +3,6 @@
 //!
 //! Long episodes are grouped into columns. Each column keeps its minimum and maximum, so that no peak is lost.
 
-use crate::later::Later;
-
 /// The width of the box.
 pub const WIDTH: f64 = 600.0;
 /// The height of the box.
@@ -106,21 +104,8 @@ pub fn bounds(amounts: &[f64]) -> Bounds {
     }
 }
 
-/// The drawing function, loaded with the code of later parts.
-static DRAWN: Later<fn(&[f64]) -> Curve> = Later::new();
-
-pub(crate) fn install() {
-    DRAWN.set(drawn);
-}
-
-/// The curve of an amount by step.
-pub fn of_amounts(amounts: &[f64]) -> Curve {
-    let draw = DRAWN.get().filter(|_| !amounts.is_empty());
-    draw.map_or_else(flat, |draw| draw(amounts))
-}
-
 /// The curve before there are steps.
-fn flat() -> Curve {
+pub fn flat() -> Curve {
     Curve {
         total: "M6 114".to_owned(),
         points: "M6 114h0".to_owned(),
@@ -129,7 +114,8 @@ fn flat() -> Curve {
     }
 }
 
-fn drawn(amounts: &[f64]) -> Curve {
+/// The curve of an amount by step.
+pub fn of_amounts(amounts: &[f64]) -> Curve {
     let steps = amounts.len();
     let columns = steps.min(COLUMNS);
     let mut totals = Vec::with_capacity(columns);
@@ -278,7 +264,7 @@ mod tests {
 
     #[test]
     fn nothing_yet() {
-        assert_eq!(drawn(&[]), flat());
+        assert_eq!(of_amounts(&[]), flat());
     }
 
     #[test]

@@ -23,25 +23,14 @@ use std::sync::Arc;
 
 use volary_core::Json;
 
-use crate::later::Later;
-
 pub use draft::{Blank, FieldDraft, MoveDirection, Shape};
 pub use entry_action::EntryAction;
 pub use field::{Field, FieldKind, is_write_only};
 pub use field_path::FieldPath;
 pub use read::FieldError;
 
-type Value = fn(&Form) -> Result<Json, Vec<FieldError>>;
-
-/// [`Form::value`].
-static VALUE: Later<Value> = Later::new();
-/// [`Form::switch`].
-static SWITCH: Later<fn(&mut Form)> = Later::new();
-
-pub(crate) fn install() {
-    VALUE.set(Form::value);
-    SWITCH.set(Form::switch);
-}
+/// [`Form::value`], as a form stores it.
+type Check = fn(&Form) -> Result<Json, Vec<FieldError>>;
 
 /// A form: a schema and its input.
 #[derive(Clone, Debug)]
@@ -53,6 +42,9 @@ pub struct Form {
     refusals: Vec<FieldError>,
     /// Whether errors are shown: only after the first submit, not while typing.
     checked: bool,
+    /// Finds the errors to show; `None` while there are none. A pointer, because the first load of the page draws
+    /// forms without the code that checks them.
+    check: Option<Check>,
 }
 
 /// How the value is edited.
@@ -81,6 +73,7 @@ impl Form {
             mode: Mode::Fields(draft),
             refusals: Vec::new(),
             checked: false,
+            check: None,
         }
     }
 
@@ -184,13 +177,14 @@ impl Form {
         self.refusals.clear();
         let value = self.value().ok();
         self.checked = value.is_none();
+        self.check = Some(Form::value);
         value
     }
 
     /// The errors to show: none before the first submit.
     pub fn errors(&self) -> Vec<FieldError> {
         if self.checked || !self.refusals.is_empty() {
-            let value = VALUE.get().map(|value| value(self));
+            let value = self.check.map(|check| check(self));
             value.and_then(Result::err).unwrap_or_default()
         } else {
             Vec::new()
@@ -215,6 +209,7 @@ impl Form {
             None => FieldError::whole(format!("{key}: {reason}")),
         });
         self.checked = true;
+        self.check = Some(Form::value);
     }
 
     /// Whether the value is edited as raw JSON.
@@ -237,6 +232,7 @@ impl Form {
             return true;
         };
         self.refusals.clear();
+        self.check = Some(Form::value);
         let problem = match Json::parse(text) {
             Err(_) => {
                 // `value` reports the error.
@@ -256,17 +252,11 @@ impl Form {
     }
 
     /// Switches between fields and raw JSON.
-    fn switch(&mut self) {
-        match self.is_raw() {
-            true => _ = self.edit_fields(),
-            false => self.edit_raw(),
-        }
-    }
-
-    /// Switches between fields and raw JSON on behalf of a user.
     pub fn switch_mode(&mut self) {
-        if let Some(switch) = SWITCH.get() {
-            switch(self);
+        if self.is_raw() {
+            self.edit_fields();
+        } else {
+            self.edit_raw();
         }
     }
 

@@ -18,7 +18,6 @@ use volary_core::{Frame, Json};
 use volary_trajectory::diff::{Diff, diff};
 
 use super::pretty::TokenKind;
-use crate::later::Later;
 pub use keys::TreeReaction;
 pub use step_frames::StepFrames;
 use walk::TreeWalk;
@@ -154,18 +153,13 @@ pub enum Mark {
 }
 
 /// The changes between two frames.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct FrameChanges {
     state: Diff,
     info: Diff,
-}
-
-/// [`FrameChanges::between`].
-pub static CHANGES: Later<fn(&Frame, &Frame) -> FrameChanges> = Later::new();
-
-pub(crate) fn install() {
-    CHANGES.set(FrameChanges::between);
-    change::install();
+    /// Marks the changed part of a text. A pointer, because the first load of the page draws trees without the code that
+    /// compares.
+    edited: change::MarkEdited,
 }
 
 impl FrameChanges {
@@ -174,6 +168,7 @@ impl FrameChanges {
         FrameChanges {
             state: diff(&previous.state, &frame.state),
             info: diff(&previous.info, &frame.info),
+            edited: change::edited,
         }
     }
 }
@@ -203,7 +198,8 @@ pub fn rows(
         }
     }
     let siblings = roots.len();
-    let mut walk = TreeWalk::new(expansion);
+    let edited = previous.map(|(_, changes)| changes.edited);
+    let mut walk = TreeWalk::new(expansion, edited);
     for (place, (name, value, before)) in roots.into_iter().enumerate() {
         walk.root(name, value, before, (place + 1, siblings));
     }

@@ -4,7 +4,6 @@ use volary_core::Json;
 use volary_trajectory::diff::{Child, Diff, text_difference};
 
 use super::Mark;
-use crate::later::Later;
 use crate::projection::pretty::one_line;
 use crate::projection::text::cut_at;
 
@@ -75,8 +74,8 @@ impl<'a> Past<'a> {
         }
     }
 
-    /// The mark of a value with this previous value.
-    pub(super) fn mark(self, value: &Json) -> Mark {
+    /// The mark of a value with this previous value. Without `edited`, the changed part of a text is not shown.
+    pub(super) fn mark(self, value: &Json, edited: Option<MarkEdited>) -> Mark {
         match self {
             Past::Same => Mark::Same,
             Past::Nothing => Mark::Added,
@@ -85,7 +84,7 @@ impl<'a> Past<'a> {
             Past::Value(_, Diff::Object(_) | Diff::List(_)) => Mark::Inside,
             Past::Value(Json::Text(old), Diff::Text) if old.len() > SHORT_TEXT => {
                 let new = value.as_text().map(|text| &**text).unwrap_or_default();
-                EDITED.get().map_or(Mark::Inside, |edited| edited(old, new))
+                edited.map_or(Mark::Inside, |edited| edited(old, new))
             }
             Past::Value(old, Diff::Replaced | Diff::Text) => Mark::Changed {
                 was: one_line(old, WAS_BYTES),
@@ -94,13 +93,11 @@ impl<'a> Past<'a> {
     }
 }
 
-static EDITED: Later<fn(&str, &str) -> Mark> = Later::new();
+/// [`edited`].
+pub(super) type MarkEdited = fn(&str, &str) -> Mark;
 
-pub(super) fn install() {
-    EDITED.set(edited);
-}
-
-fn edited(old: &str, new: &str) -> Mark {
+/// The mark of a text that was edited.
+pub(super) fn edited(old: &str, new: &str) -> Mark {
     let difference = text_difference(old, new);
     Mark::Edited {
         removed: cut(old.get(difference.removed).unwrap_or_default()),

@@ -6,7 +6,7 @@ use volary_core::Json;
 use volary_core::quantity::{plural, size_text};
 use volary_trajectory::diff::{Child, Diff, Removed};
 
-use super::change::Past;
+use super::change::{MarkEdited, Past};
 use super::{Expansion, Mark, OPEN_LEVELS, OPENED_ROWS, RowKind, TreeRow};
 use crate::projection::pretty::{one_line, scalar};
 
@@ -17,6 +17,7 @@ const LINE_BYTES: usize = 240;
 
 pub(super) struct TreeWalk<'a> {
     expansion: &'a Expansion,
+    edited: Option<MarkEdited>,
     pub(super) rows: Vec<TreeRow>,
 }
 
@@ -32,9 +33,10 @@ struct Node<'a> {
 }
 
 impl<'a> TreeWalk<'a> {
-    pub(super) fn new(expansion: &'a Expansion) -> Self {
+    pub(super) fn new(expansion: &'a Expansion, edited: Option<MarkEdited>) -> Self {
         TreeWalk {
             expansion,
+            edited,
             rows: Vec::new(),
         }
     }
@@ -58,7 +60,7 @@ impl<'a> TreeWalk<'a> {
     }
 
     fn node(&mut self, node: Node<'a>) {
-        let mark = node.past.mark(node.value);
+        let mark = node.past.mark(node.value, self.edited);
         let kind = match node.value {
             Json::List(list) if !list.is_empty() => self.branch(&node, plural(list.len(), "item")),
             Json::Object(object) if !object.is_empty() => {
