@@ -3,6 +3,7 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_app::playground::run::Run;
+use volary_view::route::Route;
 
 use crate::browser::storage::{self, Keep};
 use crate::browser::{appearance, element, files, keys, location};
@@ -16,7 +17,6 @@ use crate::playground::intents::{self, Intent};
 use crate::playground::page::PlaygroundPage;
 use crate::playground::state::Playground;
 use crate::playground::url_sync;
-use crate::route::Route;
 
 /// The keyboard shortcuts, as the help overlay lists them.
 const KEYS: &[(&str, &str)] = &[

@@ -35,13 +35,13 @@ mod tasks_view;
 
 use leptos::prelude::*;
 use volary_app::outside::PlayingPage;
+use volary_view::recovery::loading_text;
+use volary_view::route::Route;
 
 use crate::components::sharing_check::CheckedExportDialog;
 use crate::navigation::use_pages;
 use crate::outside::dialog::OutsideDialog;
 use crate::playground::state::use_playground;
-use crate::projection::recovery::loading_text;
-use crate::route::Route;
 use crate::storage;
 use compare_view::ComparePage;
 use delete_dialog::DeleteDialog;

@@ -1,9 +1,8 @@
 //! The page of Volary: it shows episodes, and lets a person or a policy act.
 //!
-//! - [`route`]: the URL's hash as a value. Pure. [`navigation`]: the page that is shown; [`pages`]: loads the code of each
+//! - [`navigation`]: the page that is shown; [`pages`]: loads the code of each
 //!   page; [`later`]: slots for code that is loaded after the first view.
-//! - [`projection`]: pure functions from data to what is shown, without any front end.
-//! - [`components`]: draw projections; they do not depend on the playground.
+//! - [`components`]: draw the projections of `volary_view`; they do not depend on the playground.
 //! - [`playground`]: the state of the playground, and its panes. [`app`]: the layout around it.
 //! - [`review`]: reading trajectories. [`library`]: the library of trajectories; its worker stores it.
 //! - [`evaluate`]: evaluations over many episodes. [`environments`]: the environments, and the user's own in Python.
@@ -35,11 +34,9 @@ pub mod outside;
 pub mod pages;
 pub mod playground;
 pub mod present;
-pub mod projection;
 pub mod python;
 pub mod remote;
 pub mod review;
-pub mod route;
 pub mod secrets;
 pub mod settings;
 pub mod shared;

@@ -2,10 +2,10 @@
 //! files.
 
 use leptos::prelude::*;
+use volary_view::route::Route;
 
 use crate::browser::files::GivenFile;
 use crate::browser::keys::KeyPress;
-use crate::route::Route;
 
 /// A page of the site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 use futures_util::FutureExt;
 use futures_util::future::try_join;
 use leptos::wasm_split::wasm_split;
+use volary_view::route::Route;
 
 use crate::browser::lazy::{DrawFn, Loaded};
 use crate::browser::{appearance, location, spawn};
@@ -16,7 +17,6 @@ use crate::later;
 use crate::navigation::Page;
 use crate::playground::built_in;
 use crate::review::opened_pages;
-use crate::route::Route;
 
 /// The loader of a page; `None` for the page that is part of the first load.
 pub fn load(page: Page) -> Option<fn() -> Coming> {

@@ -28,13 +28,13 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 use futures_util::future::{LocalBoxFuture, Shared};
 use leptos::prelude::*;
+use volary_view::recovery::Recovery;
 
 use self::unstored::Unstored;
 use crate::browser::database::{
     Access, Database, DatabaseChange, DatabaseError, KeptText, RowBatch, Store, read_row_batches,
     read_rows,
 };
-use crate::projection::recovery::Recovery;
 
 /// The database, opened once for all callers. An error persists until the page is reloaded.
 type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Database>, DatabaseError>>>;

@@ -5,7 +5,7 @@ use js_sys::{Array, Function, Map, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, Node, Range};
 
-use crate::projection::highlight::{Point, RenderedPiece, Spot, locate};
+use volary_view::highlight::{Point, RenderedPiece, Spot, locate};
 
 /// Highlights ranges under a name that style sheets use (`::highlight(name)`), and removes earlier highlights of
 /// that name. Each range comes with the id of the element that holds its text; elements that are not on the page

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_app::class::blind_judging::{BlindJudging, Event, PairSide};
+use volary_app::notice::Notice;
 use volary_classroom::blind::{Preference, anonymize};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
@@ -12,7 +13,6 @@ use super::board::Board;
 use crate::browser;
 use crate::components::Transcript;
 use crate::components::text::inert;
-use crate::projection::notice::Notice;
 use crate::storage::episodes;
 
 /// The maximum number of models' episodes that take part.

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use volary_app::class::board::{
     ClassBoard, ClassConnection, ClassServer, Effect, Event, HandInSource,
 };
+use volary_app::notice::Notice;
 use volary_classroom::{BoardRow, HandIn};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
@@ -17,7 +18,6 @@ use super::service;
 use crate::browser::database::KeptText;
 use crate::browser::{self, timers};
 use crate::navigation::{Page, use_pages};
-use crate::projection::notice::Notice;
 use crate::storage;
 use crate::storage::episodes::{self, StoredEpisode};
 

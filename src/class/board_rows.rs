@@ -8,7 +8,7 @@ use volary_classroom::board::shown_names;
 use volary_classroom::{Assignment, BoardRow, Name, Standing, TaskState};
 use volary_core::quantity::plural;
 
-use crate::projection::summary::reward_text;
+use volary_view::summary::reward_text;
 
 /// The hand-ins for one assignment.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,6 +1,7 @@
 //! The table of the board: a row for each pupil, a column for each task.
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
 use volary_classroom::BoardRow;
 use volary_classroom::board::shown_names;
 use volary_core::quantity::plural;
@@ -13,7 +14,6 @@ use crate::components::text::inert;
 use crate::components::{Glyph, Icon};
 use crate::playground::rival;
 use crate::playground::state::{Playground, use_playground};
-use crate::projection::notice::Notice;
 
 /// What the table shows of the hand-ins.
 #[derive(Clone, Copy)]

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use volary_app::class::download_name::download_name;
 use volary_classroom::Assignment;
 use volary_core::quantity::plural;
+use volary_view::route::ClassPlace;
 
 use super::board_view::KINDS;
 use super::given::Given;
@@ -15,7 +16,6 @@ use crate::components::Glyph;
 use crate::components::field::Field;
 use crate::components::icon::NamedIcon;
 use crate::components::text::inert;
-use crate::route::ClassPlace;
 
 /// What a teacher gives to the pupils.
 #[component]

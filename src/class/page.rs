@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_classroom::{Assignment, AssignmentError};
+use volary_view::route::{ClassPlace, Route};
 
 use super::assign_view::AssignView;
 use super::board::Board;
@@ -14,7 +15,6 @@ use crate::browser::files::GivenFile;
 use crate::browser::{self, location};
 use crate::components::text::inert;
 use crate::navigation::{Hooks, Page, use_pages};
-use crate::route::{ClassPlace, Route};
 
 /// Larger files are no assignments and no hand-ins.
 const LARGEST: f64 = 64e6;

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
 use volary_core::json::Json;
 use volary_trajectory::{Episode, native};
+use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
 use super::blind_view::{Blind, BlindView, Entrant};
 use crate::browser::{self, location};
 use crate::components::AlertBox;
 use crate::playground::state::{Playground, use_playground};
-use crate::projection::notice::Notice;
-use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
 use crate::storage::episodes;
 
 #[component]

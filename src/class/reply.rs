@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use volary_core::json::{Json, from_json, read};
 
-use crate::projection::notice::Notice;
+use volary_app::notice::Notice;
 
 pub(super) const UNREADABLE: &str = "The class could not be read.";
 pub(super) const CHECK: &str = "Check the address of the class.";

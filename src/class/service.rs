@@ -8,6 +8,7 @@ use leptos::prelude::untrack;
 use serde::de::DeserializeOwned;
 use volary_agent::model::ApiKey;
 use volary_app::class::board::ClassServer;
+use volary_app::notice::Notice;
 use volary_classroom::wire::{CLASS, ClassInfo, HAND_INS, Receipt, Rows, Submission};
 use volary_classroom::{BoardRow, Class, HandIn};
 use volary_connectivity::linked_file::LinkedFile;
@@ -16,7 +17,6 @@ use volary_remote::KEY_HEADER;
 use super::reply::{self, CHECK, ReplyError, UNREADABLE, failed, parsed};
 use crate::browser::http::{self, Request, Timeouts};
 use crate::browser::{location, network};
-use crate::projection::notice::Notice;
 use crate::secrets::{self, KeyOrigin};
 
 const TIMEOUT: Duration = Duration::from_secs(20);

@@ -8,11 +8,11 @@ use volary_app::playground::tasks::{self, TaskPlace};
 use volary_classroom::{AssignedTask, Name, TaskStart};
 use volary_lesson::{Play, Recording};
 use volary_trajectory::share;
+use volary_view::route::{PlaygroundPlace, Route};
 
 use crate::playground::setup;
 use crate::playground::state::Playground;
 use crate::playground::transfer;
-use crate::route::{PlaygroundPlace, Route};
 
 /// The task of the episode that the playground shows, without its steps.
 pub fn of_playground(playground: Playground) -> Result<AssignedTask, String> {

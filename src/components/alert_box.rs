@@ -1,10 +1,10 @@
 //! An alert that states what went wrong, why, and what to do.
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
 
 use super::icon::{Glyph, Icon, NamedIcon};
 use super::text::inert;
-use crate::projection::notice::Notice;
 
 /// Shows a notice until it is dismissed.
 #[component]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 
-use crate::projection::summary::summarize;
-use crate::projection::tally::Tally;
+use volary_view::summary::summarize;
+use volary_view::tally::Tally;
 
 /// The **Episode** status: reward, number of steps, and the ending. The reason for the ending is shown at the end of
 /// the transcript.

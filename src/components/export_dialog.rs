@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_app::export::FileFormat;
+use volary_app::notice::Notice;
 use volary_trajectory::{Episode, sensitive};
+use volary_view::sharing_texts::OwnedFinding;
 
 use super::dialog::Dialog;
 use super::sharing_check::SharingCheck;
 use crate::browser::files;
-use crate::projection::notice::Notice;
-use crate::projection::sharing_texts::OwnedFinding;
 
 #[component]
 pub fn ExportDialog(

@@ -16,9 +16,9 @@ mod text_field;
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_view::form::{Field, FieldDraft, FieldKind, FieldPath, Form, Shape};
 
 use crate::later::{self, Later};
-use crate::projection::form::{Field, FieldDraft, FieldKind, FieldPath, Form, Shape};
 
 static RAW: Later<fn(Editor) -> AnyView> = Later::new();
 

@@ -8,6 +8,9 @@ use leptos::html;
 use leptos::prelude::*;
 use volary_core::Frame;
 use volary_core::quantity::count_text;
+use volary_view::tree::{
+    Expansion, FrameChanges, Mark, RowKind, SLICE, StepFrames, TreeReaction, TreeRow, rows,
+};
 
 use super::folds::Folds;
 use super::icon::{Glyph, Icon};
@@ -16,9 +19,6 @@ use super::keyed::keyed;
 use super::text::{folded_text, inert};
 use crate::browser;
 use crate::later::Later;
-use crate::projection::tree::{
-    Expansion, FrameChanges, Mark, RowKind, SLICE, StepFrames, TreeReaction, TreeRow, rows,
-};
 
 /// The maximum indentation depth.
 const MOST_INDENTS: usize = 12;

@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::view::{Block, Shape, Tone, View};
+use volary_view::drawing::{GAUGE_LENGTH, GaugeShape, drawing_size, number_attribute, plain};
+use volary_view::shapes::{circle, polyline, rectangle};
 
 use super::keyed::keyed;
 use super::text::{folded_text, inert};
 use crate::later::Later;
-use crate::projection::drawing::{GAUGE_LENGTH, GaugeShape, drawing_size, number_attribute, plain};
-use crate::projection::shapes::{circle, polyline, rectangle};
 
 /// Renders a view; empty for `None`.
 #[component]
@@ -233,7 +233,7 @@ fn shape(shape: &Shape) -> AnyView {
 
 /// A text within an SVG, which cannot contain HTML. Invisible characters are removed.
 fn inert_words(text: &str) -> String {
-    use crate::projection::text::{TextPiece, pieces};
+    use volary_view::text::{TextPiece, pieces};
     pieces(text)
         .into_iter()
         .filter_map(|piece| match piece {

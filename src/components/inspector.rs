@@ -4,13 +4,11 @@ use leptos::prelude::*;
 use volary_agent::model::Exchange;
 use volary_agent::model::exchange::KeptError;
 use volary_core::json::{self, Text};
+use volary_view::exchange_texts::{cut_text, is_success, reply_facts, request_text, status_text};
 
 use super::copy_button::CopyButton;
 use super::json_text::json_text;
 use super::text::{folded_text, inert};
-use crate::projection::exchange_texts::{
-    cut_text, is_success, reply_facts, request_text, status_text,
-};
 
 /// The exchanges of a step, one at a time, starting with the last one.
 #[component]

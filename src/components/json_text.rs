@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use volary_core::Json;
 use volary_core::json::Text;
 use volary_core::quantity::size_text;
+use volary_view::pretty::{Token, TokenKind, pretty};
 
 use super::text::{Fold, FoldControls, fold_class, folded_text, inert};
-use crate::projection::pretty::{Token, TokenKind, pretty};
 
 /// The number of lines shown of a collapsed value.
 const PREVIEW_LINES: usize = 20;

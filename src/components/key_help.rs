@@ -1,11 +1,11 @@
 //! The help dialog on `?`: keyboard shortcuts, glossary, links to the documentation, and the version.
 
 use leptos::prelude::*;
+use volary_view::glossary::TERMS;
 
 use super::dialog::Dialog;
 use crate::browser::{self, offline};
 use crate::later::Later;
-use crate::projection::glossary::TERMS;
 
 type View = fn(RwSignal<bool>, &'static [(&'static str, &'static str)]) -> AnyView;
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_core::quantity::count_text;
 use volary_trajectory::Episode;
+use volary_view::outline::{class_and_name, line};
+use volary_view::summary::reward_text;
 
 use super::rows::Rows;
 use super::text::inert;
-use crate::projection::outline::{class_and_name, line};
-use crate::projection::summary::reward_text;
 
 /// The height of a line in pixels, as in the style sheet.
 const LINE: f64 = 30.0;

@@ -3,11 +3,11 @@
 //! Each text has its source offset in `data-at`, so that passages can be found and selected in the rendered text.
 
 use leptos::prelude::*;
+use volary_view::content::is_raster_data;
+use volary_view::prose::{ProseKind, ProseNode, may_lead_to, prose};
 
 use super::text::inert;
 use crate::later::Later;
-use crate::projection::content::is_raster_data;
-use crate::projection::prose::{ProseKind, ProseNode, may_lead_to, prose};
 
 /// Slot for the function that renders Markdown beginning at an offset of a longer text. Its code is loaded only by
 /// pages that show episodes.

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
+use volary_view::curve::{
+    Bounds, Curve, HEIGHT, WIDTH, bounds, flat, of_amounts, step_at, x_of_step,
+};
+use volary_view::curve_texts::{measure_at, measure_summary, reward_at, reward_summary};
+use volary_view::measures::StepMeasure;
+use volary_view::summary::reward_text;
+use volary_view::tally::Tally;
 
 use crate::browser;
 use crate::later::Later;
-use crate::projection::curve::{
-    Bounds, Curve, HEIGHT, WIDTH, bounds, flat, of_amounts, step_at, x_of_step,
-};
-use crate::projection::curve_texts::{measure_at, measure_summary, reward_at, reward_summary};
-use crate::projection::measures::StepMeasure;
-use crate::projection::summary::reward_text;
-use crate::projection::tally::Tally;
 
 /// [`of_amounts`]. Without it, the curve is flat.
 static OF_AMOUNTS: Later<fn(&[f64]) -> Curve> = Later::new();

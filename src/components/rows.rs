@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use leptos::html;
 use leptos::prelude::*;
+use volary_view::rows::{reveal, window};
 
 use super::keyed::keyed;
 use super::transient_memo::transient_memo;
 use crate::browser;
-use crate::projection::rows::{reveal, window};
 
 /// A description of a virtual list.
 #[derive(Clone, Copy)]

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::quantity::count_text;
+use volary_view::sharing_texts::OwnedFinding;
 
 use super::dialog::Dialog;
 use super::text::inert;
-use crate::projection::sharing_texts::OwnedFinding;
 
 /// The maximum number of findings that are listed.
 const MOST: usize = 100;

@@ -7,10 +7,10 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_core::quantity::plural;
 use volary_trajectory::Episode;
+use volary_view::outline::class_and_name;
+use volary_view::step_bar::{self, HEIGHT, WIDTH, place_of, step_at};
 
 use crate::browser;
-use crate::projection::outline::class_and_name;
-use crate::projection::step_bar::{self, HEIGHT, WIDTH, place_of, step_at};
 
 #[component]
 pub fn StepBar(

@@ -5,9 +5,9 @@
 //! loaded.
 
 use leptos::prelude::*;
+use volary_view::glossary::{meaning, question};
 
 use crate::later::Later;
-use crate::projection::glossary::{meaning, question};
 
 /// Slot for [`Terms`], for callers that cannot wait for its code. The first argument names the place, the second its
 /// terms.

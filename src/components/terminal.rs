@@ -1,10 +1,10 @@
 //! Terminal output. Its colours are classes of the style sheet.
 
 use leptos::prelude::*;
+use volary_view::ansi::{TextStyle, stretches};
 
 use super::prose::plain;
 use super::text::inert;
-use crate::projection::ansi::{TextStyle, stretches};
 
 /// Maximum number of coloured runs. A text with more runs is shown without colours, because each run is an element.
 const MOST: usize = 4_000;

@@ -4,9 +4,9 @@
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::quantity::size_text;
+use volary_view::text::{PART_BYTES, TextPiece, part, part_count, pieces, preview_end};
 
 use crate::later::Later;
-use crate::projection::text::{PART_BYTES, TextPiece, part, part_count, pieces, preview_end};
 
 /// A text of bounded length. Invisible characters are replaced with their names.
 pub fn inert(text: &str) -> AnyView {

@@ -1,6 +1,6 @@
 //! The **Transcript** log: an episode as messages, one list item each.
 //!
-//! Only blocks near the viewport are mounted, however long the episode is ([`crate::projection::scroll`] selects them).
+//! Only blocks near the viewport are mounted, however long the episode is ([`volary_view::scroll`] selects them).
 //! A block is rendered once, when it enters the window: its messages never change, except in another edition of the
 //! episode.
 //!
@@ -28,13 +28,13 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 use volary_trajectory::{Ending, Episode};
+use volary_view::scroll::Scroll;
+use volary_view::transcript::copied_text;
 
 use super::icon::{Glyph, Icon};
 use super::keyed::keyed;
 use super::text::inert;
 use crate::browser;
-use crate::projection::scroll::Scroll;
-use crate::projection::transcript::copied_text;
 use block::StepBlock;
 pub use context::TranscriptContext;
 use reading::ReadingOptions;

@@ -3,12 +3,12 @@
 
 use leptos::prelude::*;
 use volary_core::quantity::{count_text, large_count_text};
+use volary_view::turn::{Stage, StreamingTurn, stage_text};
 
 use super::growing_text::growing_text;
 use super::icon::{Glyph, Icon};
 use super::keyed::keyed;
 use super::text::{inert, inert_name};
-use crate::projection::turn::{Stage, StreamingTurn, stage_text};
 
 /// Callbacks of the turn's buttons.
 #[derive(Clone, Copy)]

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use leptos::prelude::*;
+use volary_view::route::{Route, TemplatePlace};
 
 use super::checkout::{Adding, CheckoutGroup};
 use super::page::DropTarget;
@@ -14,7 +15,6 @@ use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{PythonFile, PythonSource};
 use crate::python::stored;
-use crate::route::{Route, TemplatePlace};
 
 #[component]
 pub(super) fn Catalogue(

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use leptos::prelude::*;
+use volary_view::route::Route;
 
 use super::catalogue::Catalogue;
 use super::checkout::Adding;
@@ -11,7 +12,6 @@ use super::python_import::may_be_checkout;
 use crate::browser::files::GivenFile;
 use crate::browser::location;
 use crate::navigation::{Hooks, Page, use_pages};
-use crate::route::Route;
 
 /// The handler of dropped files, which the mounted catalogue or editor sets.
 pub(super) type DropTarget = StoredValue<Option<Rc<dyn Fn(Vec<GivenFile>)>>, LocalStorage>;

@@ -4,7 +4,7 @@ use volary_agent::evaluation::Table;
 use volary_agent::evaluation::table::PolicyRow;
 use volary_app::evaluation::summary::Interval;
 
-use crate::projection::summary::reward_text;
+use volary_view::summary::reward_text;
 
 /// The range of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,12 +9,12 @@ use volary_app::evaluation::comparison::{ComparedMeasure, Comparison, Side, Task
 use volary_core::json::Text;
 use volary_core::quantity::{count_text, plural};
 use volary_trajectory::statistics::Paired;
+use volary_view::route::{ReviewPlace, Route};
 
 use super::chart::{percent, short};
 use crate::browser;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
-use crate::route::{ReviewPlace, Route};
 use crate::storage::evaluations as kept;
 
 /// The height of a row in pixels, as in the style sheet.

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_agent::evaluation::EvaluationPhase;
+use volary_view::form::Form;
 
 use super::rate_limits;
 use super::run::OpenRun;
 use super::state::Evaluations;
 use crate::browser;
 use crate::components::{Dialog, SchemaForm};
-use crate::projection::form::Form;
 
 const FORM: &str = "evaluation-limits";
 

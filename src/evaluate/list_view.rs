@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use volary_app::evaluation::summary::PolicySummary;
 use volary_core::json::Text;
 use volary_core::quantity::{count_text, plural};
+use volary_view::route::Route;
 
 use super::chart::interval_words;
 use super::rename_dialog::RenameDialog;
@@ -11,7 +12,6 @@ use super::state::Evaluations;
 use crate::browser::{location, timers};
 use crate::components::keyed::{key_of, keyed};
 use crate::components::text::inert;
-use crate::route::Route;
 use crate::storage::evaluations::Head;
 
 /// The list; empty if there are no evaluations. Rows are keyed by evaluation, so that a focused button never ends up

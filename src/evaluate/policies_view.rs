@@ -6,12 +6,12 @@ use leptos::prelude::*;
 use volary_agent::evaluation::table::PolicyRow;
 use volary_core::json::Text;
 use volary_core::quantity::{count_text, large_count_text};
+use volary_view::summary::seconds_text;
 
 use super::chart;
 use super::list_view::policy_words;
 use super::run::OpenRun;
 use crate::components::text::inert;
-use crate::projection::summary::seconds_text;
 
 #[component]
 pub(super) fn PoliciesTable(run: Rc<OpenRun>) -> impl IntoView {

@@ -7,6 +7,7 @@ use volary_agent::evaluation::schedule::PauseReason;
 use volary_agent::evaluation::{EvaluationPhase, MainReason, Progress};
 use volary_agent::model::limits::Spent;
 use volary_core::quantity::{count_text, large_plural, plural};
+use volary_view::summary::seconds_text;
 
 use super::chart;
 use super::run::OpenRun;
@@ -14,7 +15,6 @@ use super::state::Evaluations;
 use crate::components::alert_box::AlertWords;
 use crate::components::text::inert;
 use crate::outside::costs::RoleCosts;
-use crate::projection::summary::seconds_text;
 
 const ELSEWHERE: &str = "This evaluation is running in another tab. Only one tab can run it, so \
      that nothing is paid for twice. Cancel it there or close that tab, then resume here.";

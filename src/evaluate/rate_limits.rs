@@ -73,8 +73,9 @@ pub fn value(pace: &Pace) -> Json {
 
 #[cfg(test)]
 mod tests {
+    use volary_view::form::Form;
+
     use super::*;
-    use crate::projection::form::Form;
 
     #[test]
     fn a_pace_comes_back_from_its_form() {

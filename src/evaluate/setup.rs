@@ -270,10 +270,10 @@ pub(super) fn count(value: &Json, key: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use volary_core::object;
+    use volary_view::form::Form;
 
     use super::tasks::{SelectableTasks, tasks_schema};
     use super::*;
-    use crate::projection::form::Form;
 
     #[test]
     fn forms_are_ready_as_they_are() {

@@ -7,9 +7,12 @@ use volary_agent::evaluation::{CellResult, Plan, episode_id, export};
 use volary_app::evaluation::open_evaluation::{Deleted, OpenEffect, OpenEvaluation};
 use volary_app::evaluation::summary;
 use volary_app::evaluation::tasks::unsuccessful;
+use volary_app::notice::Notice;
 use volary_core::json::Text;
 use volary_trajectory::native;
 use volary_trajectory::sensitive::{self, check_document, masked_document};
+use volary_view::route::{ReviewPlace, Route};
+use volary_view::sharing_texts::OwnedFinding;
 
 use super::delete_dialog::Doomed;
 use super::run::{OpenRun, lock};
@@ -18,9 +21,6 @@ use crate::browser::{self, files, location, timers};
 use crate::components::sharing_check::CheckedExport;
 use crate::playground::state::Playground;
 use crate::playground::url_sync;
-use crate::projection::notice::Notice;
-use crate::projection::sharing_texts::OwnedFinding;
-use crate::route::{ReviewPlace, Route};
 use crate::storage::evaluations::{self as kept, Head};
 use crate::storage::{self, episodes};
 

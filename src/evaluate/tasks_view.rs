@@ -7,13 +7,13 @@ use volary_agent::evaluation::table::TaskCell;
 use volary_agent::evaluation::{CellResult, Status, episode_id};
 use volary_app::evaluation::tasks::{TaskOrder, shown_tasks};
 use volary_core::quantity::{count_text, plural};
+use volary_view::summary::{reward_text, seconds_text};
 
 use super::run::OpenRun;
 use super::state::{Evaluations, review_address};
 use crate::components::Dialog;
 use crate::components::rows::{Rows, redrawn};
 use crate::components::text::inert;
-use crate::projection::summary::{reward_text, seconds_text};
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 40.0;

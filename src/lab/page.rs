@@ -7,6 +7,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use volary_tokens::{Builtin, Tokenizer, ToyTokenizer};
 use volary_trajectory::native;
+use volary_view::route::{Route, TemplatePlace};
 
 use super::controls::Controls;
 use super::examples::EXAMPLES;
@@ -19,7 +20,6 @@ use super::results::Results;
 use crate::browser::files::GivenFile;
 use crate::browser::{location, spawn, timers};
 use crate::navigation::{Hooks, Page, use_pages};
-use crate::route::{Route, TemplatePlace};
 use crate::storage::episodes;
 use crate::tokenizer::{self, LARGEST_FILE};
 

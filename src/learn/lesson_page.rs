@@ -9,7 +9,7 @@ use std::sync::Arc;
 use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 use volary_lesson::{Lesson, Problem, catalog, parse};
 
-use crate::route::LearnPlace;
+use volary_view::route::LearnPlace;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum LearnContent {

@@ -7,11 +7,11 @@ use volary_app::embed::source::{EmbedSource, SourceError};
 use volary_app::playground::tasks::TaskSource;
 use volary_core::registry::Registry;
 use volary_protocol::library::NamedFile;
+use volary_view::route::{PlaygroundPlace, Route};
 
 use super::player::EpisodePlayer;
 use crate::playground::first_episode;
 use crate::playground::state::Playground;
-use crate::route::{PlaygroundPlace, Route};
 
 /// Opens what a message asks for. Resolves when it is shown, or with the reason why it cannot be. A file takes a while to
 /// read: it is shown only if `is_wanted` then.

@@ -7,6 +7,7 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 use volary_lesson::Problem;
+use volary_view::route::{LearnPlace, Route};
 
 use super::lesson_page::{LearnContent, LessonFetch, LessonPage};
 use super::lesson_progress::LessonProgress;
@@ -18,7 +19,6 @@ use crate::browser::{self, element, location, network};
 use crate::components::FetchQuestion;
 use crate::components::text::inert;
 use crate::navigation::{Hooks, Keys, Page, use_pages};
-use crate::route::{LearnPlace, Route};
 
 /// The address of the list, as its links have it.
 const LIST: &str = "#/learn";

@@ -18,11 +18,11 @@ use volary_core::{AnyMessage, ToolCall};
 use volary_protocol::WorkerPart;
 use volary_protocol::environments::{EnvironmentId, Event, Request};
 use volary_trajectory::{Episode, Recipe};
+use volary_view::form::Form;
 
 use crate::browser;
 use crate::browser::worker_client::{Replies, WorkerClient};
 use crate::playground::composer::arguments_schema;
-use crate::projection::form::Form;
 
 /// The number of environment ids of each player.
 const IDS: EnvironmentId = 1 << 20;

@@ -10,6 +10,7 @@ use volary_app::embed::message::Load;
 use volary_app::playground::address::last_step;
 use volary_lesson::slides::{Content, Slide, slides};
 use volary_lesson::{Lesson, Play};
+use volary_view::route::LearnPlace;
 
 use super::check_view::{CheckView, QuestionView};
 use super::lesson_progress::LessonProgress;
@@ -26,7 +27,6 @@ use crate::playground::state::{Playground, use_playground};
 use crate::present::presenter::Presenter;
 use crate::present::revealed::Revealed;
 use crate::present::{Deck, ShownSlide, SlideSteps};
-use crate::route::LearnPlace;
 
 /// Whether the lesson is read or presented, as the address says.
 #[derive(Clone, Copy)]

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
+use volary_app::notice::Notice;
 use volary_core::json::Text;
 use volary_core::quantity::{plural, size_text};
 use volary_trajectory::import::index::EpisodeRange;
@@ -18,7 +19,6 @@ use crate::browser::database::{DatabaseChange, DatabaseError, KeptText, RowBatch
 use crate::browser::files::GivenFile;
 use crate::browser::files::streaming_download::StreamingDownload;
 use crate::browser::storage_quota;
-use crate::projection::notice::Notice;
 use crate::storage::episodes::{self, StoredEpisode};
 use crate::storage::origin::IMPORTED;
 use crate::storage::sources::{self, About};

@@ -7,13 +7,13 @@ use std::rc::Rc;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
+use volary_app::notice::Notice;
 use volary_core::json::Text;
 use volary_trajectory::import::fields::FieldMapping;
 use volary_trajectory::import::index::EpisodeRange;
 use volary_trajectory::table::Row;
 
 use super::source::Source;
-use crate::projection::notice::Notice;
 
 /// The stored form of an episode.
 #[derive(Clone, Debug, PartialEq)]

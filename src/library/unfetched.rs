@@ -3,7 +3,7 @@
 use volary_connectivity::{Cause, RequestingPage};
 use volary_protocol::library::Unfetched;
 
-use crate::projection::notice::Notice;
+use volary_app::notice::Notice;
 
 const BY_HAND: &str = "Download the file with your browser and import it here.";
 

@@ -5,7 +5,7 @@ use volary_agent::model::{Answer, Exchange};
 use volary_core::json::{Json, Object, Text};
 use volary_trajectory::{StepDetails, StepRecord, Usage};
 
-use crate::projection::asking::{EXCHANGES, NOTES, exchanges as kept_in};
+use volary_view::asking::{EXCHANGES, NOTES, exchanges as kept_in};
 
 /// The details in terms that all trajectory formats share. `cost` is in US dollars, `None` if it is unknown;
 /// `started` in seconds since 1970.
@@ -53,9 +53,9 @@ pub fn exchanges(steps: &[StepRecord], step: usize) -> Vec<Result<Exchange, Kept
 mod tests {
     use volary_core::message::Message;
     use volary_trajectory::Outcome;
+    use volary_view::asking;
 
     use super::*;
-    use crate::projection::asking;
 
     #[test]
     fn records_can_be_shown() {

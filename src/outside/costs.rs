@@ -4,10 +4,10 @@ use leptos::prelude::*;
 use volary_app::outside::ModelRole;
 use volary_core::json::Text;
 use volary_core::quantity::{large_plural, plural};
+use volary_view::asking::cost_text;
 
 use crate::later::LaterView;
 use crate::models::connections;
-use crate::projection::asking::cost_text;
 
 /// [`RoleCosts`], for panes that are drawn before this lazy code is loaded.
 pub static ROLE_COSTS: LaterView = LaterView::new();

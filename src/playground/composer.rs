@@ -3,14 +3,14 @@
 //! Invariants: a call that is edited is in the list already, so it is sent once; what was typed for a new call is kept as
 //! a draft whenever the form shows something else.
 
+use volary_app::playground::action::TakenBack;
 use volary_core::json::{Json, Text};
 use volary_core::tool::ToolCallFunction;
 use volary_core::{Tool, ToolCall, object};
 use volary_trajectory::Episode;
+use volary_view::form::Form;
 
 use super::tool_drafts::ToolDrafts;
-use crate::projection::form::Form;
-use volary_app::playground::action::TakenBack;
 
 /// An action that is not sent yet. The form of the chosen tool is passed to each method, because the page draws it
 /// from a signal of its own.

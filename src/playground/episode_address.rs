@@ -2,12 +2,12 @@
 //!
 //! Invariant: the address that is written leads back to the same task, seed, actions and step.
 
-use volary_trajectory::{Episode, Recipe};
-
-use super::linked_code;
-use crate::route::PlaygroundPlace;
 use volary_app::playground::address::{EpisodeStart, encoded_steps, last_step, step_in_address};
 use volary_app::playground::policy::PolicyKind;
+use volary_trajectory::{Episode, Recipe};
+use volary_view::route::PlaygroundPlace;
+
+use super::linked_code;
 
 /// What an address names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,9 +128,9 @@ mod tests {
     use proptest::prelude::*;
     use volary_core::{AnyMessage, ToolCall, ToolRequestMessage, object};
     use volary_trajectory::{Outcome, StepRecord, share};
+    use volary_view::route::Route;
 
     use super::*;
-    use crate::route::Route;
 
     fn place(change: impl FnOnce(&mut PlaygroundPlace)) -> PlaygroundPlace {
         let mut place = PlaygroundPlace {

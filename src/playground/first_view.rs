@@ -127,14 +127,14 @@ mod tests {
 
     use futures_util::FutureExt;
     use volary_agent::Runner;
+    use volary_app::playground::tasks;
     use volary_core::clock::Standstill;
     use volary_core::view::ViewInput;
     use volary_trajectory::native;
+    use volary_view::form::Form;
 
     use super::*;
     use crate::playground::hidden_members;
-    use crate::projection::form::Form;
-    use volary_app::playground::tasks;
 
     /// Set `UPDATE_FIRST_VIEW` to rewrite the record.
     #[test]

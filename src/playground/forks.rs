@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 use volary_trajectory::{Episode, Link, Relation};
+use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
 use super::saving;
 use super::state::use_playground;
 use crate::later::LaterView;
-use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
 /// Slot for [`CompareFork`]. It is empty until the lazily loaded code is installed; no episode is a fork before that.
 pub(super) static COMPARE_FORK: LaterView = LaterView::new();

@@ -8,6 +8,7 @@ use volary_core::json::Text;
 use volary_core::view::{View, ViewInput};
 use volary_core::{Frame, Json};
 use volary_trajectory::{Ending, Episode};
+use volary_view::tree::StepFrames;
 
 use super::hidden_members::HIDDEN_MEMBERS;
 use super::page::once_whole;
@@ -18,7 +19,6 @@ use super::terms::terms;
 use super::view_messages::ViewMessages;
 use crate::browser::{self, timers};
 use crate::components::{CopyButton, FrameTree, FrameView, RewardCurve};
-use crate::projection::tree::StepFrames;
 
 /// Threshold in seconds. A view that renders faster than this follows the selection at once.
 const CHEAP: f64 = 0.006;

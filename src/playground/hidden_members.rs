@@ -5,11 +5,11 @@
 
 use leptos::prelude::*;
 use volary_core::json::{Json, Text};
+use volary_view::form::is_write_only;
 
 use super::setup;
 use super::state::{Playground, use_playground};
 use crate::later::LaterView;
-use crate::projection::form::is_write_only;
 
 /// Slot for [`HiddenMembers`], filled when the lazily loaded code is installed.
 pub(super) static HIDDEN_MEMBERS: LaterView = LaterView::new();

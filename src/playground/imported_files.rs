@@ -5,7 +5,7 @@ use volary_core::json::Text;
 use volary_core::quantity::size_text;
 use volary_protocol::library::NamedFile;
 
-use crate::projection::notice::Notice;
+use volary_app::notice::Notice;
 
 /// Checks the size of a file before it is read.
 pub fn check_size(name: &str, size: f64, largest: f64) -> Result<(), Notice> {

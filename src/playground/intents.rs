@@ -8,11 +8,14 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;
+use volary_app::notice::Notice;
 use volary_app::outside::PlayingPage;
 use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 use volary_core::json::Text;
 use volary_core::registry::Registry;
+use volary_view::form::Form;
+use volary_view::route::{PlaygroundPlace, Route};
 
 use super::first_view;
 use super::forks;
@@ -46,9 +49,6 @@ use crate::later;
 use crate::navigation::Page;
 use crate::outside;
 use crate::outside::dialog::OutsideDialog;
-use crate::projection::form::Form;
-use crate::projection::notice::Notice;
-use crate::route::{PlaygroundPlace, Route};
 
 /// A request of the user to the playground.
 #[derive(Clone)]

@@ -7,6 +7,8 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
+use volary_app::playground::consent::{PlannedEpisode, Then};
 use volary_app::playground::linked_code::{self as state, Event, FetchId, Fetched, LinkedCode};
 use volary_connectivity::linked_file::LinkedFile;
 use volary_core::Object;
@@ -17,9 +19,7 @@ use crate::browser::http::{self, Request, Timeouts};
 use crate::browser::{self, location, network};
 use crate::components::{Dialog, FetchQuestion};
 use crate::navigation::{Page, use_pages};
-use crate::projection::notice::Notice;
 use crate::python::files::{self, Description, PythonSource};
-use volary_app::playground::consent::{PlannedEpisode, Then};
 
 /// The environment name in an address that points to Python code at another URL.
 pub const ENVIRONMENT: &str = "python";

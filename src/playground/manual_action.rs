@@ -1,8 +1,13 @@
 //! Manual actions: choosing a tool, filling in its form, collecting calls, and sending the action.
 
 use leptos::prelude::*;
+use volary_app::playground::action::{TakenBack, action};
+use volary_app::playground::policy::PolicyKind;
+use volary_app::playground::run::Run;
+use volary_app::playground::session::Session;
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Tool};
+use volary_view::form::Form;
 
 use super::composer::ActionComposer;
 use super::policy_settings;
@@ -10,11 +15,6 @@ use super::run_loop;
 use super::session_driver;
 use super::state::Playground;
 use crate::browser;
-use crate::projection::form::Form;
-use volary_app::playground::action::{TakenBack, action};
-use volary_app::playground::policy::PolicyKind;
-use volary_app::playground::run::Run;
-use volary_app::playground::session::Session;
 
 pub const TOOL_FORM: &str = "tool-form";
 

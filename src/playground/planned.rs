@@ -2,9 +2,11 @@
 //! [`volary_app::playground::consent`] decides which episodes wait.
 
 use leptos::prelude::*;
+use volary_app::playground::consent::{PlannedEpisode, Reach, Resumed, Then};
 use volary_core::{AnyMessage, Object};
 use volary_remote::task;
 use volary_trajectory::Recipe;
+use volary_view::route::PlaygroundPlace;
 
 use super::intents::{self, Intent};
 use super::python;
@@ -14,8 +16,6 @@ use super::setup;
 use super::state::Playground;
 use super::url_sync;
 use crate::remote::servers;
-use crate::route::PlaygroundPlace;
-use volary_app::playground::consent::{PlannedEpisode, Reach, Resumed, Then};
 
 /// Returns how much this page trusts and knows an environment.
 pub(super) fn reach(playground: Playground, environment: &str) -> Reach {

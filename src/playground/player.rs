@@ -11,7 +11,7 @@ use volary_app::playground::chosen_action::{ChosenAction, StepAside};
 use volary_core::json::Text;
 use volary_trajectory::Episode;
 
-use crate::projection::notice::Notice;
+use volary_app::notice::Notice;
 
 /// Chooses actions.
 pub trait Player {

@@ -7,12 +7,12 @@ use volary_app::playground::run::{Run, Runs};
 use volary_core::json;
 use volary_core::json::Text;
 use volary_core::registry::EnvironmentEntry;
+use volary_view::form::Form;
 
 use super::player::{BuiltIn, Player};
 use super::setup;
 use super::state::Playground;
 use crate::browser;
-use crate::projection::form::Form;
 
 pub const POLICY_FORM: &str = "policy-form";
 

@@ -9,8 +9,8 @@ use volary_core::json::Text;
 use volary_core::{Object, object};
 use volary_remote::task::TASK_INDEX;
 use volary_trajectory::Recipe;
+use volary_view::form::Form;
 
-use crate::projection::form::Form;
 use crate::python::files::{self, Description, PythonFiles, PythonSource};
 
 /// Marks a version that is no longer the last one of its file.

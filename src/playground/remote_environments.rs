@@ -1,18 +1,18 @@
 //! Environments on task dataset servers: which ones the playground knows, and closing them.
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
 use volary_core::json::{Object, Text};
 use volary_protocol::environments::{Event, ServerAccess, ServerEnvironment};
 use volary_remote::task;
 use volary_trajectory::{Episode, Recipe};
+use volary_view::form::Form;
 
 use super::python;
 use super::session_driver;
 use super::setup::{self, CONFIGURATION_FORM};
 use super::state::Playground;
 use crate::browser;
-use crate::projection::form::Form;
-use crate::projection::notice::Notice;
 use crate::remote::servers::{self, Server};
 use crate::remote::{keeping, transport};
 

@@ -11,6 +11,7 @@ use leptos::prelude::*;
 use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::rival_match::{Effect, Event, RivalMatch, ShownEpisode};
 use volary_trajectory::{Episode, Recipe};
+use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
 use super::intents::Intent;
 use super::policy_settings;
@@ -24,7 +25,6 @@ use super::url_sync;
 use crate::browser::{self, location, timers};
 use crate::later::{Act, LaterView};
 use crate::models::connections;
-use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
 /// Slot for [`PlayAgainst`]. It is empty until the lazily loaded code is installed; nobody has played before that.
 pub(super) static PLAY_AGAINST: LaterView = LaterView::new();

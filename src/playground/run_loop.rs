@@ -5,6 +5,13 @@ use std::time::Duration;
 
 use futures_util::future::{AbortHandle, Abortable};
 use leptos::prelude::*;
+use volary_app::notice::Notice;
+use volary_app::playground::chosen_action::ChosenAction;
+use volary_app::playground::policy::PolicyKind;
+use volary_app::playground::replay::is_over;
+use volary_app::playground::run::{Run, Runs};
+use volary_app::playground::run_choice::{ActingParty, RunChoice, run_choice};
+use volary_app::playground::session::Session;
 use volary_core::json::Text;
 use volary_trajectory::{Ending, Episode};
 
@@ -18,13 +25,6 @@ use super::state::Playground;
 use crate::browser::lazy::Unloaded;
 use crate::browser::{self, timers};
 use crate::models::connections;
-use crate::projection::notice::Notice;
-use volary_app::playground::chosen_action::ChosenAction;
-use volary_app::playground::policy::PolicyKind;
-use volary_app::playground::replay::is_over;
-use volary_app::playground::run::{Run, Runs};
-use volary_app::playground::run_choice::{ActingParty, RunChoice, run_choice};
-use volary_app::playground::session::Session;
 
 /// How long Stop waits for the step in progress before it terminates the worker.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use volary_agent::rollout::Stop;
+use volary_app::notice::Notice;
+use volary_app::playground::chosen_action::ChosenAction;
 use volary_trajectory::Episode;
 
 use super::player::{Move, Player};
-use crate::projection::notice::Notice;
-use volary_app::playground::chosen_action::ChosenAction;
 
 /// What a run needs from the playground.
 pub(super) trait RunHost {

@@ -10,6 +10,7 @@ use volary_agent::compare;
 use volary_app::playground::replay_check::{CheckProgress, ReplayCheck, ReplayVerdict};
 use volary_core::quantity::plural;
 use volary_trajectory::{Episode, Outcome, Recipe};
+use volary_view::route::Route;
 
 use super::session_driver::second_play;
 use super::state::{Playground, use_playground};
@@ -17,7 +18,6 @@ use crate::browser::{location, spawn};
 use crate::components::text::inert;
 use crate::python::files::{self, CodeState, PythonSource};
 use crate::python::stored;
-use crate::route::Route;
 
 /// Selects the code of a second run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,9 +13,15 @@ use std::task::{Poll, Waker};
 
 use futures_util::StreamExt;
 use leptos::prelude::*;
+use volary_app::notice::Notice;
+use volary_app::playground::chosen_action::ChosenAction;
+use volary_app::playground::redraw::RedrawThrottle;
+use volary_app::playground::session::{Change, Command, Refusal, Session};
+use volary_app::playground::worker_losses::WorkerLosses;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_protocol::environments::{EnvironmentId, Event, Request};
+use volary_protocol::{WorkerLoss, WorkerPart};
 use volary_remote::task;
 use volary_trajectory::{Episode, Recipe};
 
@@ -32,13 +38,7 @@ use crate::browser;
 use crate::browser::lazy::Unloaded;
 use crate::browser::timers::Alarm;
 use crate::browser::worker_client::{Replies, WorkerClient};
-use crate::projection::notice::Notice;
 use crate::python::{self, files};
-use volary_app::playground::chosen_action::ChosenAction;
-use volary_app::playground::redraw::RedrawThrottle;
-use volary_app::playground::session::{Change, Command, Refusal, Session};
-use volary_app::playground::worker_losses::WorkerLosses;
-use volary_protocol::{WorkerLoss, WorkerPart};
 
 /// The worker of the session, and the tasks that wait for it.
 #[derive(Default)]

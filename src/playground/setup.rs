@@ -2,12 +2,14 @@
 //! field.
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
 use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 use volary_core::dataset::Task;
 use volary_core::json::{Json, Object, Text};
 use volary_core::registry::EnvironmentEntry;
 use volary_remote::task;
 use volary_trajectory::Recipe;
+use volary_view::form::Form;
 
 use super::python;
 use super::python_entries::PythonEntries;
@@ -16,8 +18,6 @@ use super::session_driver;
 use super::state::Playground;
 use super::url_sync;
 use crate::browser;
-use crate::projection::form::Form;
-use crate::projection::notice::Notice;
 use crate::python::files;
 use crate::remote::servers::Server;
 

@@ -5,10 +5,16 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
+use volary_app::playground::address::last_step;
+use volary_app::playground::consent::PlannedEpisode;
 use volary_app::playground::linked_code::LinkedCode;
+use volary_app::playground::saver::Saver;
+use volary_app::playground::session::Session;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 use volary_trajectory::Episode;
+use volary_view::route::PlaygroundPlace;
 
 use super::first_view;
 use super::intents::{self, CodeLoading, Intent};
@@ -17,12 +23,6 @@ use super::policy_settings::PolicySettings;
 use super::session_driver::SessionDriver;
 use super::setup::Setup;
 use super::transfer::Transfer;
-use crate::projection::notice::Notice;
-use crate::route::PlaygroundPlace;
-use volary_app::playground::address::last_step;
-use volary_app::playground::consent::PlannedEpisode;
-use volary_app::playground::saver::Saver;
-use volary_app::playground::session::Session;
 
 /// A handle to the playground, of which there is one for the life of the page.
 #[derive(Clone, Copy)]

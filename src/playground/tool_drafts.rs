@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use volary_core::json::{Json, Text};
 
-use crate::projection::form::Form;
+use volary_view::form::Form;
 
 /// Unfinished forms by tool name.
 #[derive(Clone, Debug, Default)]

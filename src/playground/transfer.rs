@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
+use volary_app::playground::address::EpisodeStart;
+use volary_app::playground::sharing::{self, ShareLink, What};
 use volary_core::json::Text;
 use volary_protocol::episode::Assembled;
 use volary_protocol::library::NamedFile;
 use volary_trajectory::{Episode, native};
+use volary_view::route::PlaygroundPlace;
 
 use super::first_episode;
 use super::imported_files::{ImportedKind, check_size, imported_text, tasks_of};
@@ -19,10 +23,6 @@ use super::url_sync;
 use crate::browser::files::{self, GivenFile, LARGEST_FILE};
 use crate::browser::worker_client::WorkerClient;
 use crate::browser::{self, crash_recovery, location};
-use crate::projection::notice::Notice;
-use crate::route::PlaygroundPlace;
-use volary_app::playground::address::EpisodeStart;
-use volary_app::playground::sharing::{self, ShareLink, What};
 
 /// The file types that the import dialog accepts.
 const KINDS: &str = ".json,.jsonl,.zip,application/json,application/zip";

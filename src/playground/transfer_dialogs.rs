@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use volary_app::export;
 use volary_app::playground::sharing::{self, What};
 use volary_core::quantity::{count_text, plural};
+use volary_view::sharing_texts::OwnedFinding;
 
 use super::code_consent::wheel_note;
 use super::state::{Playground, use_playground};
@@ -15,7 +16,6 @@ use crate::components::field::Field;
 use crate::components::sharing_check::SharingCheck;
 use crate::components::text::inert;
 use crate::components::{CopyButton, Dialog, ExportDialog};
-use crate::projection::sharing_texts::OwnedFinding;
 
 /// The dialog of the export formats.
 pub fn export_dialog() -> AnyView {

@@ -7,7 +7,17 @@ use std::time::Duration;
 use volary_app::playground::policy::PolicyKind;
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
+use volary_app::playground::address::{self, EpisodeStart};
+use volary_app::playground::consent::{
+    Author, PlannedEpisode, Reach, RequestDecision, Then, judge,
+};
+use volary_app::playground::linked_code::LinkedCode;
+use volary_app::playground::session::Session;
+use volary_app::playground::tasks;
 use volary_trajectory::{Episode, Recipe, native, share};
+use volary_view::form::Form;
+use volary_view::route::{PlaygroundPlace, Route};
 
 use super::episode_address::{self, AddressContext, AddressedEpisode};
 use super::intents::{self, Intent};
@@ -20,17 +30,7 @@ use super::session_driver;
 use super::setup;
 use super::state::Playground;
 use crate::browser::{self, location, timers};
-use crate::projection::form::Form;
-use crate::projection::notice::Notice;
-use crate::route::{PlaygroundPlace, Route};
 use crate::storage::episodes;
-use volary_app::playground::address::{self, EpisodeStart};
-use volary_app::playground::consent::{
-    Author, PlannedEpisode, Reach, RequestDecision, Then, judge,
-};
-use volary_app::playground::linked_code::LinkedCode;
-use volary_app::playground::session::Session;
-use volary_app::playground::tasks;
 
 /// Debounce of writing the state into the URL: browsers throttle frequent changes.
 const REST: Duration = Duration::from_millis(400);

@@ -3,8 +3,15 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_app::export;
+use volary_app::notice::Notice;
+use volary_app::playground::replay_check::{CheckNumber, ReplayCheck, ReplayVerdict};
+use volary_app::playground::sharing::{self, What};
 use volary_trajectory::annotations::Target;
 use volary_trajectory::{Episode, markdown, sensitive};
+use volary_view::passage_link;
+use volary_view::route::{ReviewPlace, Route, TemplatePlace};
+use volary_view::sharing_texts::OwnedFinding;
 
 use super::forked::forked;
 use super::link_reach::LinkReach;
@@ -23,13 +30,6 @@ use crate::playground::setup;
 use crate::playground::state::Playground;
 use crate::playground::transfer::share_link;
 use crate::playground::url_sync;
-use crate::projection::notice::Notice;
-use crate::projection::passage_link;
-use crate::projection::sharing_texts::OwnedFinding;
-use crate::route::{ReviewPlace, Route, TemplatePlace};
-use volary_app::export;
-use volary_app::playground::replay_check::{CheckNumber, ReplayCheck, ReplayVerdict};
-use volary_app::playground::sharing::{self, What};
 
 /// The buttons and the export dialog.
 #[component]

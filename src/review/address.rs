@@ -2,9 +2,9 @@
 
 use volary_app::review::opening::ReviewOpening;
 use volary_connectivity::linked_file::Elsewhere;
+use volary_view::route::{ReviewPlace, Route, TrainingPlace};
 
 use super::screen::ReviewScreen;
-use crate::route::{ReviewPlace, Route, TrainingPlace};
 
 /// What the page shows, as far as the address says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -13,11 +13,11 @@ use leptos::prelude::*;
 use volary_trajectory::table::chart::Chart;
 use volary_trajectory::table::view::{column_text, read_column};
 use volary_trajectory::table::{Column, Row};
+use volary_view::library::heading;
+use volary_view::route::{ReviewPlace, Route};
 
 use super::selection::Look;
 use crate::components::text::inert;
-use crate::projection::library::heading;
-use crate::route::{ReviewPlace, Route};
 use drawn::DrawnChart;
 
 /// The chart, if it is shown.

@@ -6,6 +6,8 @@ use volary_core::quantity::plural;
 use volary_trajectory::export::csv;
 use volary_trajectory::sensitive::{check_document, masked_document};
 use volary_trajectory::table::{Column, choices};
+use volary_view::route::{ReviewPlace, Route};
+use volary_view::sharing_texts::OwnedFinding;
 
 use super::export_chosen::ExportChosenDialog;
 use super::grid_page::MOST;
@@ -14,8 +16,6 @@ use super::selection::{Look, sampled};
 use crate::browser::{files, location};
 use crate::components::Dialog;
 use crate::components::sharing_check::{CheckedExport, CheckedExportDialog};
-use crate::projection::sharing_texts::OwnedFinding;
-use crate::route::{ReviewPlace, Route};
 
 /// The maximum number of known tags that are suggested.
 const MOST_TAGS: usize = 50;

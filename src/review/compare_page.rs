@@ -4,15 +4,15 @@ use leptos::prelude::*;
 use volary_core::quantity::{count_text, plural};
 use volary_trajectory::Episode;
 use volary_trajectory::align::AlignedRow;
+use volary_view::compare::{ComparedLine, Marked, Section, sections};
+use volary_view::outline::{class_and_name, line};
+use volary_view::route::{ClassPlace, IN_PLAYGROUND, PlaygroundPlace, ReviewPlace, Route};
+use volary_view::summary::reward_text;
 
 use super::comparison::{EpisodeComparison, is_same_row, verdict_text};
 use super::library_page::BackLink;
 use crate::components::rows::{Rows, redrawn};
 use crate::components::text::inert;
-use crate::projection::compare::{ComparedLine, Marked, Section, sections};
-use crate::projection::outline::{class_and_name, line};
-use crate::projection::summary::reward_text;
-use crate::route::{ClassPlace, IN_PLAYGROUND, PlaygroundPlace, ReviewPlace, Route};
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 34.0;

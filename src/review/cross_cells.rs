@@ -344,10 +344,8 @@ mod tests {
         let rows = [row("1", "a", None), row("1", "", None), row("1", "b", None)];
         assert_eq!(passing(&rows, "1", &["a", ""]), [0, 1]);
         assert_eq!(passing(&rows, "1", &["a", "b"]), [0, 2]);
-        let chip = crate::projection::library::filter_text(&Filter::OneOf(vec![
-            "a".to_owned(),
-            String::new(),
-        ]));
+        let chip =
+            volary_view::library::filter_text(&Filter::OneOf(vec!["a".to_owned(), String::new()]));
         assert_eq!(chip, "is \"a\" or unknown");
     }
 

@@ -9,6 +9,7 @@ use volary_core::quantity::count_text;
 use volary_trajectory::statistics::HalfWidths;
 use volary_trajectory::table::cross::{Cross, CrossTotal};
 use volary_trajectory::table::groups::{Group, GroupOrder};
+use volary_view::library::heading;
 
 use super::cross_cells::{
     CellTexts, MoreRows, ShownPart, differing, filters, paired_text, signed, total_texts,
@@ -18,7 +19,6 @@ use super::group_cells::{CONFIDENCE, Grouped, rounded};
 use super::groups::{GroupHeading, bar};
 use super::selection::Look;
 use crate::components::text::inert;
-use crate::projection::library::heading;
 
 /// The table and the comparison.
 #[component]

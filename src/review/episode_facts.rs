@@ -5,9 +5,9 @@ use volary_core::quantity::{large_count_text, plural};
 use volary_trajectory::result::PatchLine;
 use volary_trajectory::{Ending, Episode, Score, Usage};
 
-use crate::projection::asking::cost_text;
-use crate::projection::library::date_text;
-use crate::projection::summary::{reward_text, seconds_text};
+use volary_view::asking::cost_text;
+use volary_view::library::date_text;
+use volary_view::summary::{reward_text, seconds_text};
 
 /// The facts, as names and values. What is unknown is left out.
 pub(super) fn facts(episode: &Episode) -> Vec<(&'static str, String)> {

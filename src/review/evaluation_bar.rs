@@ -5,10 +5,10 @@ use leptos::prelude::*;
 use volary_agent::evaluation::episode_id;
 use volary_app::evaluation::tasks::unsuccessful;
 use volary_core::quantity::count_text;
+use volary_view::route::{ReviewPlace, Route};
 
 use crate::browser;
 use crate::components::text::inert;
-use crate::route::{ReviewPlace, Route};
 use crate::storage::evaluations as kept;
 
 /// An evaluation with the ids of its unsuccessful episodes.

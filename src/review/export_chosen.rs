@@ -10,13 +10,13 @@ use volary_trajectory::annotations::{Annotations, sidecar};
 use volary_trajectory::sensitive::check_document;
 use volary_trajectory::table::Row;
 use volary_trajectory::training::Catalog;
+use volary_view::sharing_texts::OwnedFinding;
 
 use super::found_runs::{findings_title, found_runs};
 use super::selection::Look;
 use crate::components::Dialog;
 use crate::components::sharing_check::CheckedExport;
 use crate::library::client::requests;
-use crate::projection::sharing_texts::OwnedFinding;
 
 /// What is written.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,16 +1,16 @@
 //! The file that the address names: fetched if it is of this site, otherwise after a question.
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
 use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 use volary_protocol::library::Origin;
+use volary_view::route::{ReviewPlace, Route};
 
 use super::address;
 use crate::browser::{location, network};
 use crate::components::FetchQuestion;
 use crate::library::client::{LibraryClient, imports};
 use crate::navigation::Pages;
-use crate::projection::notice::Notice;
-use crate::route::{ReviewPlace, Route};
 
 #[derive(Clone, Copy)]
 pub(super) struct FileInAddress {

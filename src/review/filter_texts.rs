@@ -5,9 +5,9 @@ use std::sync::Arc;
 use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::variation::Uniform;
 use volary_trajectory::table::{Cell, Column, Row};
+use volary_view::library::{filter_text, heading, read_filter};
 
 use super::table_rows::sampled;
-use crate::projection::library::{filter_text, heading, read_filter};
 
 /// The maximum length, in characters, of a displayed value that all rows have in common.
 const LONGEST_VALUE: usize = 40;
@@ -115,9 +115,9 @@ fn shortened(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use volary_trajectory::table::view::{column_text, read_column};
+    use volary_view::library::COLUMNS;
 
     use super::*;
-    use crate::projection::library::COLUMNS;
 
     /// The selects of columns name them by these texts.
     #[test]

@@ -6,6 +6,7 @@ use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
 use volary_trajectory::table::view::{column_text, read_column};
 use volary_trajectory::table::{Column, choices};
+use volary_view::library::{FIRST_COLUMNS, heading};
 
 use super::filter_texts::{
     NotANumber, chip_text, group_first, group_second, grouping_columns, grouping_name, hidden_text,
@@ -15,7 +16,6 @@ use super::selection::{Look, sampled};
 use crate::browser;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert;
-use crate::projection::library::{FIRST_COLUMNS, heading};
 
 /// The maximum number of a column's values that are suggested.
 const MOST_CHOICES: usize = 30;

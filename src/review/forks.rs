@@ -6,12 +6,12 @@ use leptos::prelude::*;
 use volary_core::quantity::plural;
 use volary_trajectory::table::Row;
 use volary_trajectory::table::forks::{Kinship, Relative, family, origin};
+use volary_view::route::{ReviewPlace, Route};
+use volary_view::summary::reward_text;
 
 use super::viewer::Viewer;
 use crate::components::text::inert;
 use crate::library::client::LibraryClient;
-use crate::projection::summary::reward_text;
-use crate::route::{ReviewPlace, Route};
 
 /// The list; empty for an episode that has no original and no forks.
 #[component]

@@ -8,6 +8,9 @@ use volary_trajectory::Episode;
 use volary_trajectory::align::common_steps;
 use volary_trajectory::align::grid::{EpisodeTotal, GridOrder, StepTotal, step_totals};
 use volary_trajectory::table::order::Direction;
+use volary_view::outline::{class_and_name, line};
+use volary_view::route::{ReviewPlace, Route};
+use volary_view::summary::reward_text;
 
 use super::grid_texts::{
     facts, order_name, order_named, row_count, step_number, step_text, sum, summary, title,
@@ -16,9 +19,6 @@ use super::grid_texts::{
 use super::library_page::BackLink;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
-use crate::projection::outline::{class_and_name, line};
-use crate::projection::summary::reward_text;
-use crate::route::{ReviewPlace, Route};
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 34.0;

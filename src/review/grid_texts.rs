@@ -6,7 +6,7 @@ use volary_core::quantity::{count_text, plural};
 use volary_trajectory::Episode;
 use volary_trajectory::align::grid::{EpisodeTotal, GridOrder, StepTotal};
 
-use crate::projection::summary::{reward_text, seconds_text};
+use volary_view::summary::{reward_text, seconds_text};
 
 /// The number of rows: one for the start, and one for each step of the longest episode.
 pub(super) fn row_count(episodes: &[Arc<Episode>]) -> usize {

@@ -8,7 +8,7 @@ use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::groups::{Group, GroupBy, GroupOrder, Passes};
 use volary_trajectory::table::order::Direction;
 
-use crate::projection::summary::reward_text;
+use volary_view::summary::reward_text;
 
 /// The confidence level of the intervals.
 pub const CONFIDENCE: f64 = 0.95;

@@ -11,13 +11,13 @@ use volary_core::quantity::plural;
 use volary_trajectory::lanes::{LaneKind, Lanes, Segment};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, Relation};
+use volary_view::route::{ReviewPlace, Route};
+use volary_view::step_bar::{WIDTH, place_of, step_at, step_bar};
 
 use super::viewer::Viewer;
 use crate::browser::{element, location};
 use crate::components::text::inert;
 use crate::library::client::LibraryClient;
-use crate::projection::step_bar::{WIDTH, place_of, step_at, step_bar};
-use crate::route::{ReviewPlace, Route};
 
 /// The height of a lane in units of the view box.
 const LANE: f64 = 10.0;

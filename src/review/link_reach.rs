@@ -1,6 +1,7 @@
 //! Determines who can open a link to a trajectory. Pure.
 
-use crate::route::ReviewPlace;
+use volary_view::route::ReviewPlace;
+
 use crate::storage::origin::PUBLISHED;
 
 /// The reach of a link to a trajectory.

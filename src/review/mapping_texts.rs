@@ -7,7 +7,7 @@ use volary_trajectory::Episode;
 use volary_trajectory::import::fields::{Field, FieldMapping, PathSample, Shape, paths};
 use volary_trajectory::timeline::first_line;
 
-use crate::projection::summary::reward_text;
+use volary_view::summary::reward_text;
 
 /// The maximum number of member names listed of a shape.
 const MOST_NAMES: usize = 6;

@@ -4,8 +4,8 @@ use volary_core::quantity::plural;
 use volary_trajectory::annotations::agreement::{Agreement, Judgement, agreement};
 use volary_trajectory::annotations::{Annotations, Target, sidecar};
 
-use crate::projection::notice::Notice;
-use crate::projection::state_path;
+use volary_app::notice::Notice;
+use volary_view::state_path;
 
 /// The maximum number of lines about pairs of annotators.
 const MOST_AGREEMENTS: usize = 12;

@@ -1,6 +1,7 @@
 //! Notes on trajectories: their signals, storage, export and import.
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
 use volary_app::review::note_draft::NoteDraft;
 use volary_core::json::Text;
 use volary_trajectory::annotations::labels::{self, Labels, target_of};
@@ -11,7 +12,6 @@ use super::stored_notes::{self, merge_stored};
 use crate::browser::files::{self, GivenFile};
 use crate::browser::storage::{self, Keep};
 use crate::browser::{self, timers};
-use crate::projection::notice::Notice;
 
 /// The storage key of the notes.
 const KEPT: &str = "notes";

@@ -2,6 +2,7 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_app::notice::Notice;
 use volary_app::review::note_draft::NoteDraft;
 use volary_trajectory::annotations::labels::{Labels, labels_on, target_of};
 use volary_trajectory::annotations::{Annotation, Target, Verdict};
@@ -14,7 +15,6 @@ use crate::browser::files;
 use crate::components::AlertBox;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert;
-use crate::projection::notice::Notice;
 
 #[component]
 pub(super) fn NotesPanel(viewer: Viewer, notes: Notes) -> impl IntoView {

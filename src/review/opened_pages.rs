@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;
 use volary_app::review::opening::ReviewOpening;
+use volary_view::route::ReviewPlace;
 
 use super::actions::Actions;
 use super::compare_page::ComparePage;
@@ -23,7 +24,6 @@ use crate::components::lazy::Coming;
 use crate::components::prose;
 use crate::later;
 use crate::present::presenter::Presenter;
-use crate::route::ReviewPlace;
 
 /// Returns whether the address names one of these pages.
 pub fn are_wanted(place: &ReviewPlace) -> bool {

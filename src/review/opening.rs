@@ -7,6 +7,8 @@ use leptos::prelude::*;
 use volary_app::review::opening::{Effect, Opener, ReviewOpening};
 use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
+use volary_view::passage_link;
+use volary_view::route::{IN_PLAYGROUND, ReviewPlace};
 
 use super::comparison::EpisodeComparison;
 use super::grid_page::{Grid, MOST};
@@ -15,8 +17,6 @@ use super::viewer::Viewer;
 use crate::browser::timers;
 use crate::library::client::{LibraryClient, requests};
 use crate::playground::state::Playground;
-use crate::projection::passage_link;
-use crate::route::{IN_PLAYGROUND, ReviewPlace};
 
 /// The parts of the page that show what is opened.
 #[derive(Clone, Copy)]

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use volary_app::review::opening::{Opener, ReviewOpening};
 use volary_connectivity::linked_file::Elsewhere;
 use volary_trajectory::annotations::Target;
+use volary_view::route::{ReviewPlace, Route};
 
 use super::KEYS;
 use super::address::{self, ShownPlace};
@@ -36,7 +37,6 @@ use crate::library::client::{LibraryClient, imports};
 use crate::navigation::{Hooks, Page, Pages, use_pages};
 use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
-use crate::route::{ReviewPlace, Route};
 use crate::tokenizer;
 
 /// The time until the first rows are drawn. What only the playground and opened trajectories need is prepared after that.

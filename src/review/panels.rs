@@ -5,6 +5,7 @@ use volary_core::Json;
 use volary_core::json::Object;
 use volary_trajectory::result::EpisodeResult;
 use volary_trajectory::{Episode, native};
+use volary_view::transcript::step_record;
 
 use super::episode_facts::facts;
 use super::notes::Notes;
@@ -19,7 +20,6 @@ use crate::components::json_text::json_text;
 use crate::components::text::{Fold, inert};
 use crate::components::{CopyButton, Tabs};
 use crate::playground::state::Playground;
-use crate::projection::transcript::step_record;
 
 const NAMES: &[&str] = &["Result", "State", "Notes", "Details", "Raw"];
 /// The tabs of an episode with tokens.

@@ -4,9 +4,9 @@ use volary_core::json::{Json, Text};
 use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
 use volary_trajectory::passages::{TextPosition, passage};
+use volary_view::highlight::{held, source_of, words_between};
 
 use crate::browser::text_selection::{Selected, selected};
-use crate::projection::highlight::{held, source_of, words_between};
 
 /// The selected passage; `None` if nothing is selected, or outside the texts of the episode.
 pub fn selected_passage(episode: &Episode) -> Option<Target> {
@@ -71,9 +71,9 @@ mod tests {
     use volary_core::message::{Body, ToolRequestMessage};
     use volary_core::tool::ToolCall;
     use volary_trajectory::{Outcome, StepRecord};
+    use volary_view::highlight::{Point, RenderedPiece};
 
     use super::*;
-    use crate::projection::highlight::{Point, RenderedPiece};
 
     /// An episode whose only step says something and calls a tool with a text.
     fn episode(says: &str, argument: &str) -> Episode {

@@ -6,12 +6,12 @@ use volary_core::json::Text;
 use volary_core::quantity::{count_text, plural};
 use volary_trajectory::result::{LastError, PatchLine};
 use volary_trajectory::{Episode, Score};
+use volary_view::summary::reward_text;
+use volary_view::text::cut_at;
 
 use super::episode_facts::{PatchCounts, ending_texts, score_text};
 use super::viewer::Viewer;
 use crate::components::text::inert;
-use crate::projection::summary::reward_text;
-use crate::projection::text::cut_at;
 
 /// The maximum number of lines of a patch that are shown.
 const MOST_LINES: usize = 2_000;

@@ -6,12 +6,12 @@ use leptos::prelude::*;
 use volary_core::quantity::plural;
 use volary_trajectory::Episode;
 use volary_trajectory::spans::{Span, extent, spans};
+use volary_view::summary::seconds_text;
+use volary_view::time_lanes::{LANE, bar, class_of, span_duration, span_text};
+use volary_view::training::SIDE;
 
 use crate::components::rows::Rows;
 use crate::components::text::inert;
-use crate::projection::summary::seconds_text;
-use crate::projection::time_lanes::{LANE, bar, class_of, span_duration, span_text};
-use crate::projection::training::SIDE;
 
 /// The height of a lane in pixels, as in the style sheet.
 const ROW: f64 = 28.0;

@@ -1,6 +1,6 @@
 //! Which part of Review the address names, what the tab is called, and what a key does there. Pure.
 
-use crate::route::ReviewPlace;
+use volary_view::route::ReviewPlace;
 
 /// The parts of the page, one of which the address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use volary_trajectory::table::order::Direction;
 use volary_trajectory::table::variation::{Uniform, Variation};
 use volary_trajectory::table::view::View;
 use volary_trajectory::table::{Column, Row, found_columns};
+use volary_view::library::{COLUMNS, FIRST_COLUMNS, Sort};
 
 use super::gradually::{Work, gradually};
 use super::group_cells::{next_order, range_with_zero};
@@ -21,7 +22,6 @@ pub use super::table_rows::sampled;
 use super::table_rows::{default_columns, has_notes_with, may_hide, noted};
 use crate::library::client::LibraryClient;
 use crate::library::findings::Match;
-use crate::projection::library::{COLUMNS, FIRST_COLUMNS, Sort};
 
 /// The maximum number of score and metadata columns offered.
 const MOST_FOUND: usize = 40;

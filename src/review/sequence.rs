@@ -3,11 +3,11 @@
 
 use leptos::prelude::*;
 use volary_trajectory::table::Row;
+use volary_view::route::{ReviewPlace, Route};
 
 use super::selection::Look;
 use super::table_neighbours::{has_neighbour, neighbour, position_text};
 use crate::browser::location;
-use crate::route::{ReviewPlace, Route};
 
 /// The position of the open trajectory in the table.
 #[derive(Clone, Copy)]

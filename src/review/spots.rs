@@ -8,9 +8,9 @@ use volary_protocol::library::EpisodeMatch;
 use volary_trajectory::Episode;
 use volary_trajectory::annotations::{Annotations, Target};
 use volary_trajectory::passages::{TextPart, passage};
+use volary_view::highlight::{Spot, holder_id};
 
 use crate::library::findings::MOST as MOST_HITS;
-use crate::projection::highlight::{Spot, holder_id};
 
 /// The maximum number of highlights of one kind: the browser measures each again when the page changes.
 const MOST: usize = 400;

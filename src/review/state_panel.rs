@@ -9,6 +9,8 @@ use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
 use volary_trajectory::diff::DifferenceKind;
 use volary_trajectory::history::{Change, StatePath, Walk};
+use volary_view::measures::{COST, REWARD, StepMeasure, TOKENS};
+use volary_view::state_path::{of_pointer, words as path_words};
 
 use super::gradually::{Work, gradually};
 use super::notes::Notes;
@@ -18,8 +20,6 @@ use crate::components::reward_curve::measure_curve;
 use crate::components::text::inert;
 use crate::playground::frame_pane::FrameAndTree;
 use crate::playground::state::Playground;
-use crate::projection::measures::{COST, REWARD, StepMeasure, TOKENS};
-use crate::projection::state_path::{of_pointer, words as path_words};
 
 /// The maximum number of changes listed.
 const MOST_CHANGES: usize = 60;

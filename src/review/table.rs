@@ -7,6 +7,9 @@ use leptos::ev::Event;
 use leptos::html;
 use leptos::prelude::*;
 use volary_trajectory::table::{Column, Row};
+use volary_view::library::{cell_text, class, heading, widths};
+use volary_view::route::{ReviewPlace, Route};
+use volary_view::summary::outcome_class;
 
 use super::groups::bar;
 use super::selection::{HitsById, Look};
@@ -17,9 +20,6 @@ use crate::components::sort_button::{SortButton, aria_sort};
 use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;
 use crate::library::findings::Match;
-use crate::projection::library::{cell_text, class, heading, widths};
-use crate::projection::summary::outcome_class;
-use crate::route::{ReviewPlace, Route};
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 40.0;

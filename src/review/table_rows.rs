@@ -9,7 +9,7 @@ use volary_trajectory::annotations::{Annotation, Annotations};
 use volary_trajectory::table::variation::Uniform;
 use volary_trajectory::table::{Column, Row};
 
-use crate::projection::library::FIRST_COLUMNS;
+use volary_view::library::FIRST_COLUMNS;
 
 /// Returns whether a default column may be hidden. The others identify the row and show how well it went.
 pub(super) fn may_hide(column: &Column) -> bool {

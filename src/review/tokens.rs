@@ -21,11 +21,11 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 use volary_trajectory::token_record::{Extreme, TokenRecord, TokenRecordError};
+use volary_view::token_lines::next_in_ranking;
+use volary_view::token_shades::Scale;
 
 use crate::browser::spawn;
 use crate::components::transcript::reading::{ReadingOptions, Strips};
-use crate::projection::token_lines::next_in_ranking;
-use crate::projection::token_shades::Scale;
 use crate::tokenizer;
 
 use pins::pins;

@@ -31,12 +31,12 @@ use leptos::prelude::*;
 use volary_core::quantity::plural;
 use volary_trajectory::training::catalog::CatalogBuilder;
 use volary_trajectory::training::{Catalog, RunRows};
+use volary_view::route::{ReviewPlace, TrainingLook, TrainingPlace};
 
 use super::comparison::EpisodeComparison;
 use super::gradually::{Work, gradually};
 use super::selection::Look;
 use crate::browser::{element, location, timers};
-use crate::route::{ReviewPlace, TrainingLook, TrainingPlace};
 use head::Head;
 use shown_run::{Level, RunContent, ShownRun, tab_title};
 

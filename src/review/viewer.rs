@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_app::playground::address::last_step;
+use volary_app::playground::replay_check::ReplayCheck;
+use volary_app::review::episode_search::{EpisodeSearch, SearchEffect};
 use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
 use volary_trajectory::result::EpisodeResult;
 use volary_trajectory::sensitive;
 use volary_trajectory::timeline::{marks, next_mark, previous_mark};
+use volary_view::highlight::Spot;
 
 use super::panels::{DETAILS, RESULT, telling_panel};
 use super::spots::{HitPlace, spot_of};
@@ -19,10 +23,6 @@ use crate::library::client::{LibraryClient, requests};
 use crate::playground::frame_pane::EpisodeSignals;
 use crate::present::revealed::Revealed;
 use crate::present::{Deck, ShownSlide, SlideSteps};
-use crate::projection::highlight::Spot;
-use volary_app::playground::address::last_step;
-use volary_app::playground::replay_check::ReplayCheck;
-use volary_app::review::episode_search::{EpisodeSearch, SearchEffect};
 
 /// Signals of an open episode.
 #[derive(Clone, Copy)]

@@ -1,11 +1,11 @@
 //! Components shared by the sections.
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
 use volary_connectivity::Space;
 
 use crate::browser::network;
 use crate::components::alert_box::AlertWords;
-use crate::projection::notice::Notice;
 use crate::secrets::KeyOrigin;
 
 /// A section with its heading and description.

@@ -3,11 +3,11 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_app::servers::{ConnectedServer, ServerState};
+use volary_view::route::PlaygroundPlace;
 
 use super::servers::{Diagnosed, Servers};
 use crate::playground::intents::Intent;
 use crate::remote::servers::Server;
-use crate::route::PlaygroundPlace;
 
 /// The maximum number of environment ids shown.
 const SHOWN_IDS: usize = 20;

@@ -3,12 +3,13 @@
 //! If a record cannot be moved (out of space, a read-only database), it is returned as changes to be made in memory.
 //! The page reads it from there, and the next visit tries again.
 
+use volary_view::recovery::Recovery;
+
 use super::unreadable::{self, RecordLocation};
 use crate::browser::database::{
     Damage, Database, DatabaseChange, DatabaseError, Store, move_journal_record, move_next_rows,
     read_journal_record, row_changes,
 };
-use crate::projection::recovery::Recovery;
 
 /// The number of rows per read when they cannot be moved.
 const ROWS: u32 = 2000;

@@ -55,6 +55,7 @@ pub const BELOW_THE_PAGE: &[&str] = &[
     "volary-agent",
     "volary-protocol",
     "volary-app",
+    "volary-view",
     "volary-lesson",
 ];
 

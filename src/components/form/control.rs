@@ -3,13 +3,13 @@
 use leptos::ev::Event;
 use leptos::prelude::*;
 use volary_core::Json;
+use volary_view::form::options::{FieldOption, value_options};
+use volary_view::form::{FieldDraft, FieldPath, Shape};
+use volary_view::pretty::one_line;
 
 use super::Editor;
 use super::field::Slot;
 use crate::components::text::inert;
-use crate::projection::form::options::{FieldOption, value_options};
-use crate::projection::form::{FieldDraft, FieldPath, Shape};
-use crate::projection::pretty::one_line;
 
 /// A constant value, which cannot be edited.
 pub(super) fn fixed(mut slot: Slot, value: &Json) -> AnyView {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::ev::Event;
 use leptos::prelude::*;
+use volary_view::form::{EntryAction, Field, FieldDraft, MoveDirection};
 
 use super::field::{Slot, draw};
 use super::nested::nest;
@@ -11,7 +12,6 @@ use crate::browser;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::keyed::keyed;
 use crate::components::text::inert;
-use crate::projection::form::{EntryAction, Field, FieldDraft, MoveDirection};
 
 /// Renders the fields of an entry from its key and index.
 type DrawEntry = Arc<dyn Fn(&Slot, u32, Memo<usize>) -> AnyView + Send + Sync>;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::Json;
+use volary_view::form::labels::hint;
+use volary_view::form::{Field, FieldKind, FieldPath};
 
 use super::Editor;
 use super::control::{check_box, choice, fixed};
@@ -12,8 +14,6 @@ use super::nested::{either, group, tuple};
 use super::text_field::text_field;
 use crate::components::text::inert;
 use crate::later::Later;
-use crate::projection::form::labels::hint;
-use crate::projection::form::{Field, FieldKind, FieldPath};
 
 /// A field and its position in the form.
 pub(super) struct Slot {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_view::form::labels::blank_text;
+use volary_view::form::options::kind_options;
+use volary_view::form::{Blank, Field, FieldDraft, Shape};
 
 use super::control::{on_choice, option_views};
 use super::field::{Slot, draw};
-use crate::projection::form::labels::blank_text;
-use crate::projection::form::options::kind_options;
-use crate::projection::form::{Blank, Field, FieldDraft, Shape};
 
 /// A group of fields under a legend. If the value is omitted, a button offers to fill it in.
 pub(super) fn group(slot: Slot, fields: &[Arc<Field>]) -> AnyView {

@@ -2,9 +2,9 @@
 
 use leptos::ev::Event;
 use leptos::prelude::*;
+use volary_view::form::{FieldPath, Mode};
 
 use super::Editor;
-use crate::projection::form::{FieldPath, Mode};
 
 /// A text area with the value.
 pub(super) fn raw_view(editor: Editor) -> AnyView {

@@ -2,13 +2,13 @@
 
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
+use volary_view::form::FieldKind;
+use volary_view::form::labels::blank_text;
+use volary_view::form::options::{asks_about_blank, blank_options};
 
 use super::control::{on_choice, option_views};
 use super::field::{Fault, Slot};
 use crate::browser;
-use crate::projection::form::FieldKind;
-use crate::projection::form::labels::blank_text;
-use crate::projection::form::options::{asks_about_blank, blank_options};
 
 /// A text input, with a select for the meaning of a blank field.
 pub(super) fn text_field(mut slot: Slot) -> AnyView {

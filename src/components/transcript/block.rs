@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 use volary_core::quantity::count_text;
 use volary_trajectory::{Outcome, Rewards, StepRecord};
+use volary_view::link::answered_calls;
+use volary_view::summary::{reward_text, seconds_text};
+use volary_view::transcript::{Block, estimated_height, message, observations, step_record};
 
 use super::context::TranscriptContext;
 use super::message::{FAILURE, message_item};
 use crate::components::transient_memo::transient_memo;
-use crate::projection::link::answered_calls;
-use crate::projection::summary::{reward_text, seconds_text};
-use crate::projection::transcript::{Block, estimated_height, message, observations, step_record};
 
 /// Steps with an estimated height above this, in pixels, get a sticky header. Sticky headers are composited layers,
 /// which would be too expensive for all steps.

@@ -4,16 +4,16 @@ use leptos::prelude::*;
 use volary_core::json::{Object, Text};
 use volary_core::{Json, ToolCall};
 use volary_trajectory::passages::{TextPart, TextPosition};
+use volary_view::content::is_short;
+use volary_view::highlight::holder_id;
+use volary_view::pretty::{one_line, scalar};
+use volary_view::transcript::is_unknown_tool;
 
 use super::context::{FoldKey, ToResult, TranscriptContext};
 use super::reading::Spot;
 use crate::components::json_text::{json_text, token_class};
 use crate::components::text::{folded_text, inert};
 use crate::components::transient_memo::transient_memo;
-use crate::projection::content::is_short;
-use crate::projection::highlight::holder_id;
-use crate::projection::pretty::{one_line, scalar};
-use crate::projection::transcript::is_unknown_tool;
 
 /// Maximum number of characters shown of a collapsed call.
 const LINE: usize = 120;

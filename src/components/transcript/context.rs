@@ -6,6 +6,7 @@ use std::time::Duration;
 use leptos::ev::{Event, MouseEvent};
 use leptos::prelude::*;
 use volary_trajectory::Episode;
+use volary_view::scroll::Scroll;
 
 use super::ScrollState;
 use super::message::copied;
@@ -15,7 +16,6 @@ use crate::browser::timers::{Alarm, alarm};
 use crate::components::folds::Folds;
 use crate::components::text::Fold;
 use crate::later;
-use crate::projection::scroll::Scroll;
 
 /// The place of a text: step, message, and part of the message.
 pub(super) type FoldKey = (usize, usize, usize);

@@ -4,14 +4,14 @@ use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_trajectory::StepRecord;
 use volary_trajectory::passages::{TextPart, TextPosition};
+use volary_view::highlight::holder_id;
+use volary_view::transcript::{FAILURE_PLACE, failure_of};
 
 use super::context::{CopyMessage, ToCall, TranscriptContext};
 use super::message::MarkedSpeaker;
 use super::message_text::{Manner, message_text};
 use crate::components::prose::plain;
 use crate::components::text::inert;
-use crate::projection::highlight::holder_id;
-use crate::projection::transcript::{FAILURE_PLACE, failure_of};
 
 /// Failures of up to this number of bytes are shown in full, including tracebacks.
 const WHOLE_FAILURE: usize = 20_000;

@@ -9,6 +9,10 @@ use volary_core::{AnyMessage, Json};
 use volary_trajectory::passages::{TextPart, TextPosition};
 use volary_trajectory::timeline::first_line;
 use volary_trajectory::{StepRecord, native};
+use volary_view::content::{Content, ContentPart, content, is_failure};
+use volary_view::highlight::holder_id;
+use volary_view::text::cut_at;
+use volary_view::transcript::{answer_of, failure_of, message as message_at, written_call};
 
 use super::call::{call_view, invalid_call_view};
 use super::context::{CopyMessage, ToCall, TranscriptContext};
@@ -21,10 +25,6 @@ use crate::components::icon::{Glyph, Icon};
 use crate::components::json_text::json_text;
 use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;
-use crate::projection::content::{Content, ContentPart, content, is_failure};
-use crate::projection::highlight::holder_id;
-use crate::projection::text::cut_at;
-use crate::projection::transcript::{answer_of, failure_of, message as message_at, written_call};
 
 /// Maximum number of characters shown of a collapsed message.
 const LINE: usize = 160;

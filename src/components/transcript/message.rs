@@ -5,11 +5,11 @@ use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::message::ToolResponseMessage;
 use volary_trajectory::{Episode, StepRecord};
+use volary_view::content::{Content, content};
 
 use super::context::{CopyMessage, TranscriptContext};
 use crate::components::text::{folded_text, inert_name};
 use crate::later::Later;
-use crate::projection::content::{Content, content};
 
 /// Renders a message. Arguments: step and index of the message, the message, the step's record if the message is its
 /// action, and the call that each observation answers.

@@ -6,14 +6,14 @@ use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_core::message::Role;
 use volary_core::quantity::size_text;
+use volary_view::ansi::is_for_terminals;
+use volary_view::text::{cut_at, part, part_count, preview_end};
 
 use super::context::{FoldKey, TranscriptContext};
 use crate::components::prose::{PROSE, plain};
 use crate::components::terminal::terminal;
 use crate::components::text::{Fold, FoldControls, fold_class, folded_text};
 use crate::components::transient_memo::transient_memo;
-use crate::projection::ansi::is_for_terminals;
-use crate::projection::text::{cut_at, part, part_count, preview_end};
 
 /// How a text is rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

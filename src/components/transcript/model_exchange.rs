@@ -3,6 +3,8 @@
 use leptos::prelude::*;
 use volary_trajectory::StepRecord;
 use volary_trajectory::passages::{TextPart, TextPosition};
+use volary_view::asking::{exchanges, facts, notes, reasoning};
+use volary_view::highlight::holder_id;
 
 use super::context::TranscriptContext;
 use super::message_text::{Manner, message_text};
@@ -10,8 +12,6 @@ use super::reading::{ContentKind, Spot};
 use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;
-use crate::projection::asking::{exchanges, facts, notes, reasoning};
-use crate::projection::highlight::holder_id;
 
 /// The part number of reasoning. Text is part 0, and no message has this many parts.
 pub(super) const THOUGHT: usize = usize::MAX;

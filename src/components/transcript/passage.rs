@@ -5,6 +5,12 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Json};
 use volary_trajectory::passages::{TextPart, TextPosition};
+use volary_view::content::content;
+use volary_view::highlight::{Spot as Words, character_of, holder_id};
+use volary_view::text::part_of_character;
+use volary_view::transcript::{
+    FAILURE_PLACE, failure_of, message, message_count, next_place, previous_place, step_record,
+};
 
 use super::call::part_of;
 use super::context::{FoldKey, MESSAGE, STEP, TranscriptContext};
@@ -12,12 +18,6 @@ use super::model_exchange::THOUGHT;
 use super::reading::{ContentKind, ReadingOptions, Spot};
 use crate::browser;
 use crate::components::text::Fold;
-use crate::projection::content::content;
-use crate::projection::highlight::{Spot as Words, character_of, holder_id};
-use crate::projection::text::part_of_character;
-use crate::projection::transcript::{
-    FAILURE_PLACE, failure_of, message, message_count, next_place, previous_place, step_record,
-};
 
 /// The maximum number of frames to wait for the words to be rendered: content above them is laid out first.
 const MOST_FRAMES: usize = 12;

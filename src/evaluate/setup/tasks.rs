@@ -192,8 +192,9 @@ pub struct Tasks {
 
 #[cfg(test)]
 mod tests {
+    use volary_view::form::Form;
+
     use super::*;
-    use crate::projection::form::Form;
 
     fn chosen(source: SelectableTasks, choice: &str) -> Selection {
         let form = Form::new(tasks_schema(source, choice));

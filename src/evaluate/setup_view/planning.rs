@@ -7,6 +7,7 @@ use volary_app::evaluation::task_source::EvaluationTasks;
 use volary_core::json::{Json, Object};
 use volary_core::object;
 use volary_remote::task::TASK_INDEX;
+use volary_view::form::Form;
 
 use super::source;
 use super::state::EvaluationSetup;
@@ -15,7 +16,6 @@ use crate::evaluate::setup::tasks::{self, SelectableTasks, Tasks};
 use crate::playground::python;
 use crate::playground::python_entries::PythonEntry;
 use crate::playground::remote_environments;
-use crate::projection::form::Form;
 use crate::python::files;
 
 /// Builds the plan. If a field is invalid, marks it and returns `None`.

@@ -1,9 +1,9 @@
 //! The number of episodes of an evaluation that is being set up, and whether it can start. Pure.
 
+use volary_app::notice::Notice;
 use volary_core::quantity::{count_text, plural};
 
 use crate::evaluate::setup::MOST_CELLS;
-use crate::projection::notice::Notice;
 
 /// The numbers whose product is the number of episodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

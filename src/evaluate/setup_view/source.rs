@@ -8,6 +8,7 @@ use volary_app::playground::tasks;
 use volary_core::json::{Json, Text};
 use volary_core::quantity::plural;
 use volary_remote::task::is_server;
+use volary_view::form::Form;
 
 use super::state::EvaluationSetup;
 use crate::components::SchemaForm;
@@ -20,7 +21,6 @@ use crate::playground::python;
 use crate::playground::python_entries::PythonEntry;
 use crate::playground::remote_environments;
 use crate::playground::setup::entry;
-use crate::projection::form::Form;
 
 /// The select for the task source.
 #[component]

@@ -5,7 +5,9 @@ use volary_agent::evaluation::Plan;
 use volary_agent::model::Usage;
 use volary_app::evaluation::estimate::{self, Forecast};
 use volary_app::evaluation::task_source::EvaluationTasks;
+use volary_app::notice::Notice;
 use volary_core::quantity::large_count_text;
+use volary_view::form::Form;
 
 use super::size::EvaluationSize;
 use super::{FORM, planning, source};
@@ -15,8 +17,6 @@ use crate::evaluate::setup::tasks::{CHOICES, SelectableTasks, tasks_schema};
 use crate::evaluate::setup::{self, PolicyChoice};
 use crate::evaluate::state::Evaluations;
 use crate::models::{connections, prices};
-use crate::projection::form::Form;
-use crate::projection::notice::Notice;
 
 #[derive(Clone, Copy)]
 pub struct EvaluationSetup {

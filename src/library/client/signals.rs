@@ -6,11 +6,11 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_app::library::LibraryRows;
 use volary_app::library::readings::Reading;
+use volary_app::notice::Notice;
 use volary_core::json::Text;
 use volary_protocol::library::{Match, UnmappedFile};
 
 use super::ClientState;
-use crate::projection::notice::Notice;
 
 pub struct LibrarySignals {
     /// All trajectories, the newest first.

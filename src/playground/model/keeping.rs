@@ -4,11 +4,11 @@
 use leptos::prelude::*;
 use volary_core::json;
 use volary_core::json::{Json, Text};
+use volary_view::form::Form;
 
 use super::settings::{asking_form_of, limits_form, sampling_form};
 use super::state::ModelState;
 use crate::browser::storage::{self, Keep};
-use crate::projection::form::Form;
 
 /// Storage key.
 const NAME: &str = "model-settings";

@@ -7,10 +7,13 @@ use futures_util::future::LocalBoxFuture;
 use leptos::prelude::*;
 use volary_agent::model::limits::Spent;
 use volary_agent::model::{ModelRequest, ProviderKind, diagnosis};
+use volary_app::notice::Notice;
 use volary_app::playground::chosen_action::{ChosenAction, StepAside};
 use volary_app::playground::replay::is_over;
 use volary_core::json::{Object, Text};
 use volary_trajectory::{Ending, Episode};
+use volary_view::form::Form;
+use volary_view::turn::Stage;
 
 use super::settings::Settings;
 use super::state::{ModelState, state};
@@ -24,9 +27,6 @@ use crate::playground::policy_settings::POLICY_FORM;
 use crate::playground::saving::played;
 use crate::playground::session_driver::settled;
 use crate::playground::state::Playground;
-use crate::projection::form::Form;
-use crate::projection::notice::Notice;
-use crate::projection::turn::Stage;
 
 /// Returns a player for the configured model. If a setting is invalid, marks it and returns `None`.
 pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {

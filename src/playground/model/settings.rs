@@ -4,9 +4,9 @@ use volary_agent::model::ToolChoice;
 use volary_agent::model::limits::Budget;
 use volary_core::json::{Json, Object, Text};
 use volary_core::{json, object};
+use volary_view::form::Form;
 
 use crate::models::sampling::{self, Sampling};
-use crate::projection::form::Form;
 
 pub(super) const CONNECTION: &str = "Connection";
 const SYSTEM_PROMPT: &str = "System prompt";

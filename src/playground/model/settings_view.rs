@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use volary_core::json::Text;
+use volary_view::form::Form;
 
 use super::settings::{asking_form_like, in_short};
 use super::state::{ModelState, state};
@@ -9,7 +10,6 @@ use crate::components::SchemaForm;
 use crate::components::icon::{Glyph, Icon};
 use crate::models::connections;
 use crate::playground::state::{Playground, use_playground};
-use crate::projection::form::Form;
 
 pub(super) fn settings_view() -> AnyView {
     let playground = use_playground();

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
+use volary_view::form::Form;
+use volary_view::turn::{Stage, StreamingTurn};
 
 use crate::browser::{self, timers};
 use crate::models::RequestProgress;
-use crate::projection::form::Form;
-use crate::projection::turn::{Stage, StreamingTurn};
 
 /// Interval at which a countdown is updated.
 const TICK: Duration = Duration::from_millis(200);

@@ -4,6 +4,7 @@ use volary_agent::model::limits::{Exhausted, Spent};
 use volary_agent::model::selector::ToolSelector;
 use volary_agent::model::{Answer, Connection, ModelError, ModelRequest, select};
 use volary_agent::rollout::Stop;
+use volary_app::notice::Notice;
 use volary_core::json::Text;
 use volary_core::message::{Message, Role};
 use volary_core::{AnyMessage, ToolRequestMessage};
@@ -11,7 +12,6 @@ use volary_trajectory::{Ending, Episode, call_id};
 
 use super::settings::Settings;
 use crate::playground::player::Move;
-use crate::projection::notice::Notice;
 
 /// The request for the next action of an episode.
 pub(super) fn request(

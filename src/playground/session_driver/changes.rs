@@ -2,15 +2,15 @@
 //! pending action.
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
+use volary_app::playground::session::{Change, Why};
+use volary_view::form::Form;
 
 use crate::playground::remote_environments;
 use crate::playground::run_loop;
 use crate::playground::saving;
 use crate::playground::session_driver;
 use crate::playground::state::Playground;
-use crate::projection::form::Form;
-use crate::projection::notice::Notice;
-use volary_app::playground::session::{Change, Why};
 
 pub(super) fn act_on(playground: Playground, change: Change, before: usize) {
     match change {

@@ -7,14 +7,14 @@ use leptos::prelude::*;
 use volary_core::quantity::{count_text, plural};
 use volary_trajectory::table::chart::{Axis, Chart, ChartKind, Strip};
 use volary_trajectory::table::{Column, Row};
+use volary_view::library::{cell_text, heading};
+use volary_view::point_keys::{PointKey, PointStart, point_key};
 
 use super::address;
 use super::paths::{SIDE, dots, grid, means, ticks};
 use super::tables::{counts_table, values_table};
 use crate::browser::{element, keys, location};
 use crate::components::text::inert;
-use crate::projection::library::{cell_text, heading};
-use crate::projection::point_keys::{PointKey, PointStart, point_key};
 use crate::review::groups::rounded;
 use crate::review::selection::Look;
 

@@ -2,8 +2,8 @@
 
 use volary_trajectory::table::Column;
 use volary_trajectory::table::chart::{Axis, Point, Strip};
+use volary_view::library::date_text;
 
-use crate::projection::library::date_text;
 use crate::review::groups::rounded;
 
 /// The side of the view box in its own units; the browser stretches it to the size of the chart.

@@ -5,11 +5,11 @@ use volary_core::quantity::{count_text, plural};
 use volary_trajectory::table::Column;
 use volary_trajectory::table::chart::{ChartKind, Strip};
 use volary_trajectory::table::filter::Filter;
+use volary_view::library::{cell_text, heading};
 
 use super::address;
 use super::drawn::DrawnChart;
 use crate::components::text::inert;
-use crate::projection::library::{cell_text, heading};
 use crate::review::groups::mean_text;
 
 /// The maximum number of points that the table lists.

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
+use volary_view::route::TokenPlace;
 
 use super::pins::{pin, pins};
 use super::{EPSILON, TOLERANCE, Tokens};
 use crate::browser::timers;
 use crate::review::viewer::Viewer;
-use crate::route::TokenPlace;
 
 /// The pointer passes over many tokens; only one on which it rests is written, as browsers limit changes of the address.
 const REST: Duration = Duration::from_millis(300);

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_trajectory::token_record::{TokenRecord, is_of_other_model};
+use volary_view::token_shades::Scale;
+use volary_view::token_words::{counts_in_words, is_apart, remarks};
 
 use super::Tokens;
 use super::pins::{pin, pins};
@@ -16,8 +18,6 @@ use crate::browser::files::pick;
 use crate::browser::spawn;
 use crate::components::text::inert;
 use crate::components::transcript::reading::ReadingOptions;
-use crate::projection::token_shades::Scale;
-use crate::projection::token_words::{counts_in_words, is_apart, remarks};
 use crate::review::panels::TOKENS;
 use crate::tokenizer;
 

@@ -7,15 +7,15 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::quantity::{count_text, plural};
 use volary_trajectory::token_record::TokenRecord;
+use volary_view::point_keys::{PointKey, PointStart, point_key};
+use volary_view::token_curves::{BAND, HEIGHT, WIDTH, curve, token_at, trained_band, x_of};
+use volary_view::token_histogram::{Bin, Histogram};
+use volary_view::token_shades::{Scale, short};
+use volary_view::token_words::digits;
 
 use super::Tokens;
 use crate::browser;
 use crate::components::text::inert;
-use crate::projection::point_keys::{PointKey, PointStart, point_key};
-use crate::projection::token_curves::{BAND, HEIGHT, WIDTH, curve, token_at, trained_band, x_of};
-use crate::projection::token_histogram::{Bin, Histogram};
-use crate::projection::token_shades::{Scale, short};
-use crate::projection::token_words::digits;
 
 /// The height of the box of a bar.
 const BAR: f64 = 60.0;

@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 use volary_core::quantity::count_text;
 use volary_trajectory::token_record::Extreme;
+use volary_view::token_words::token_facts;
 
 use super::charts::{Curves, HistogramView};
 use super::checks::Checks;
@@ -12,7 +13,6 @@ use super::vocabulary::shown;
 use super::{Tokens, is_positive};
 use crate::components::number_field::NumberField;
 use crate::components::text::inert;
-use crate::projection::token_words::token_facts;
 use crate::review::panels::TOKENS;
 use crate::tokenizer;
 

@@ -10,6 +10,10 @@ use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::html;
 use leptos::prelude::*;
 use volary_trajectory::token_record::{TokenPart, TokenRecord};
+use volary_view::token_cell::TokenMarks;
+use volary_view::token_lines::{go, line_of, lines};
+use volary_view::token_text::TokenText;
+use volary_view::token_words::{strip_counts, strip_head, strip_name, token_description};
 
 use super::vocabulary::all_shown;
 use super::{Tokens, Wish};
@@ -17,10 +21,6 @@ use crate::browser;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;
-use crate::projection::token_cell::TokenMarks;
-use crate::projection::token_lines::{go, line_of, lines};
-use crate::projection::token_text::TokenText;
-use crate::projection::token_words::{strip_counts, strip_head, strip_name, token_description};
 use crate::tokenizer;
 
 /// The height of a line in pixels, as in the style sheet.

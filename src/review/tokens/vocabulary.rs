@@ -7,8 +7,8 @@ use std::sync::{Arc, Weak};
 use volary_core::TokenId;
 use volary_tokens::Tokenizer;
 use volary_trajectory::token_record::Vocabulary;
+use volary_view::token_text::TokenText;
 
-use crate::projection::token_text::TokenText;
 use crate::tokenizer::NamedTokenizer;
 
 /// A tokenizer as a vocabulary.

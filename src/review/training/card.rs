@@ -6,13 +6,13 @@ use std::sync::Arc;
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 use volary_trajectory::training::{Measure, Series, SeriesPoint, TrainingRun};
+use volary_view::point_keys::{PointKey, PointStart, point_key};
+use volary_view::route::TrainingPlace;
+use volary_view::training::{ChartFrame, SIDE, figure_text, spread_text};
 
 use super::{ShownRun, Training};
 use crate::browser::{element, keys, location};
 use crate::components::text::inert;
-use crate::projection::point_keys::{PointKey, PointStart, point_key};
-use crate::projection::training::{ChartFrame, SIDE, figure_text, spread_text};
-use crate::route::TrainingPlace;
 
 /// The start of the ids of curves.
 pub(super) const CURVE: &str = "curve-";

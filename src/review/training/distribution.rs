@@ -6,10 +6,10 @@ use leptos::prelude::*;
 use volary_core::quantity::{count_text, plural};
 use volary_trajectory::training::spread::correlation;
 use volary_trajectory::training::{Histogram, Measure, StepSummary};
+use volary_view::training::{SIDE, bars, outline, place_in, sample_figure_text, spread_text};
 
 use super::ShownRun;
 use crate::components::text::inert;
-use crate::projection::training::{SIDE, bars, outline, place_in, sample_figure_text, spread_text};
 
 /// The number of intervals of a histogram.
 const BINS: usize = 20;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_core::quantity::count_text;
 use volary_trajectory::training::{Measure, SampleGroup};
+use volary_view::route::TrainingPlace;
+use volary_view::training::SIDE;
 
 use super::shown_run::group_key;
 use super::texts::{TileOrder, TileTexts, reward_bars};
 use super::{ShownRun, Training};
 use crate::components::text::inert;
-use crate::projection::training::SIDE;
-use crate::route::TrainingPlace;
 
 /// The maximum number of groups shown.
 const MOST_GROUPS: usize = 500;

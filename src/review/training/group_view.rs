@@ -7,13 +7,13 @@ use volary_core::quantity::plural;
 use volary_trajectory::EndingKind;
 use volary_trajectory::training::advantage::AdvantageRule;
 use volary_trajectory::training::{Measure, Sample, SampleGroup, StepSummary};
+use volary_view::training::{column_decimals, column_text, sample_figure_text};
 
 use super::texts::{advantage_text, group_facts};
 use super::timeline::times;
 use super::{ShownRun, Training};
 use crate::components::text::inert;
 use crate::library::client::requests;
-use crate::projection::training::{column_decimals, column_text, sample_figure_text};
 use crate::review::compare_page;
 use crate::review::groups::bar;
 

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use volary_protocol::library::FoundRun;
 use volary_trajectory::table::Row;
 use volary_trajectory::training::{RewardChoice, RunRows};
+use volary_view::route::TrainingPlace;
 
 use super::shown_run::Way;
 use super::{ShownRun, Training, kept_reward};
@@ -13,7 +14,6 @@ use crate::browser::location;
 use crate::components::sharing_check::{CheckedExport, CheckedExportDialog};
 use crate::components::text::inert;
 use crate::review::export_chosen::findings;
-use crate::route::TrainingPlace;
 
 #[component]
 pub(super) fn Head(training: Training) -> impl IntoView {

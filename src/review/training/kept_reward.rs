@@ -1,8 +1,9 @@
 //! The reward that the user chose for a run whose files do not say which one counts. It is kept in the browser, so that the user
 //! chooses once. An address that names a reward comes first.
 
+use volary_view::route::TrainingPlace;
+
 use crate::browser::storage::{self, Keep};
-use crate::route::TrainingPlace;
 
 fn key(run: &str) -> String {
     format!("training-reward.{run}")

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::training::series::{Change, change, changes};
 use volary_trajectory::training::{Measure, Series};
+use volary_view::training::figure_text;
 
 use super::card::card;
 use super::steps_table::steps_table;
@@ -13,7 +14,6 @@ use super::task_table::task_table;
 use super::texts::{gaps_text, run_facts};
 use super::{ShownRun, Training};
 use crate::components::text::inert;
-use crate::projection::training::figure_text;
 
 /// The maximum number of changes that are named.
 const MOST_CHANGES: usize = 4;

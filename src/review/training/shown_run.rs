@@ -7,8 +7,8 @@ use volary_trajectory::training::{
     Measure, RewardChoice, RunRows, Sample, SampleGroup, StepSummary, TrainingRun,
 };
 
-use crate::projection::training::figure_text;
-use crate::route::TrainingPlace;
+use volary_view::route::TrainingPlace;
+use volary_view::training::figure_text;
 
 #[derive(Debug)]
 pub(super) struct ShownRun {

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use volary_core::quantity::count_text;
 use volary_trajectory::training::{Measure, StepSummary, TrainingRun};
+use volary_view::route::TrainingPlace;
+use volary_view::training::{column_decimals, column_text, spread_text};
 
 use super::ShownRun;
-use crate::projection::training::{column_decimals, column_text, spread_text};
-use crate::route::TrainingPlace;
 
 /// The maximum number of steps that are listed.
 const MOST_LISTED: usize = 500;

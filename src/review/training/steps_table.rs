@@ -1,13 +1,13 @@
 //! The steps of a run as a table, whose rows lead to them.
 
 use leptos::prelude::*;
+use volary_view::route::TrainingPlace;
 
 use super::ShownRun;
 use super::step_rows::{StepRow, StepRows};
 use super::texts::left_out;
 use crate::components::text::inert;
 use crate::review::groups::bar;
-use crate::route::TrainingPlace;
 
 /// The table of a run at a place, with the steps of another one below its own.
 pub(super) fn steps_table(

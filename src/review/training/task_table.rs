@@ -6,14 +6,14 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_core::quantity::count_text;
 use volary_trajectory::training::tasks::{Course, TaskHistory, tasks, threshold};
+use volary_view::route::TrainingPlace;
+use volary_view::training::spread_text;
 
 use super::texts::left_out;
 use super::{ShownRun, Training};
 use crate::browser::element;
 use crate::components::number_field::NumberField;
 use crate::components::text::inert;
-use crate::projection::training::spread_text;
-use crate::route::TrainingPlace;
 
 /// The maximum number of tasks that are listed.
 const MOST_LISTED: usize = 500;

@@ -8,9 +8,9 @@ use volary_trajectory::table::filter::Filter;
 use volary_trajectory::table::view::View;
 use volary_trajectory::training::{RewardChoice, Sample, SampleGroup, StepSummary, TrainingRun};
 
-use crate::projection::library::FIRST_COLUMNS;
-use crate::projection::training::{SIDE, figure_text, spread_text};
-use crate::route::{ReviewPlace, Route};
+use volary_view::library::FIRST_COLUMNS;
+use volary_view::route::{ReviewPlace, Route};
+use volary_view::training::{SIDE, figure_text, spread_text};
 
 /// The maximum number of files that a filter of the table names.
 const MOST_FILES: usize = 16;

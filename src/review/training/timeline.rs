@@ -11,18 +11,18 @@ use volary_core::quantity::count_text;
 use volary_trajectory::EndingKind;
 use volary_trajectory::spans::SpanKind;
 use volary_trajectory::training::times::{LaneOrder, SampleTime, StepTimes};
+use volary_view::route::TrainingPlace;
+use volary_view::summary::seconds_text;
+use volary_view::time_lanes::{
+    LANE, class_of, clock, ending_name, lane_words, running_words, shapes, times_words,
+};
+use volary_view::training::{SIDE, place_in};
 
 use super::{ShownRun, Training};
 use crate::browser::{element, keys};
 use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;
-use crate::projection::summary::seconds_text;
-use crate::projection::time_lanes::{
-    LANE, class_of, clock, ending_name, lane_words, running_words, shapes, times_words,
-};
-use crate::projection::training::{SIDE, place_in};
-use crate::route::TrainingPlace;
 
 /// The height of a lane in pixels, as in the style sheet.
 const ROW: f64 = 28.0;

@@ -3,10 +3,10 @@
 
 use leptos::prelude::*;
 use volary_core::quantity::count_text;
+use volary_view::route::ReviewPlace;
 
 use super::{Training, opened};
 use crate::components::text::inert;
-use crate::route::ReviewPlace;
 
 #[component]
 pub(in crate::review) fn Trail(

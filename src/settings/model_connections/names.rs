@@ -1,6 +1,7 @@
 //! The **Model** field: free text, with suggestions after the provider has listed its models.
 
 use leptos::prelude::*;
+use volary_app::notice::Notice;
 use volary_core::json::Text;
 
 use super::super::section::Problem;
@@ -10,7 +11,6 @@ use super::offered_models::{ModelList, OfferedModels, choice_words};
 use crate::browser;
 use crate::components::field::Field;
 use crate::models::{diagnose, list};
-use crate::projection::notice::Notice;
 
 /// The list of models as signals.
 #[derive(Clone, Copy)]

@@ -2,10 +2,10 @@
 //!
 //! Invariant: an answer counts only if it is the one to the last request, and that connection is still selected.
 
+use volary_app::notice::Notice;
 use volary_core::quantity::count_text;
 
 use crate::models::list::Names;
-use crate::projection::notice::Notice;
 
 /// The list of the selected connection.
 #[derive(Clone, Debug, Default, PartialEq)]

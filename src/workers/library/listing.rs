@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use volary_app::notice::Notice;
 use volary_core::json::Text;
 use volary_protocol::library::Event;
 use volary_trajectory::table::Row;
@@ -9,7 +10,6 @@ use volary_trajectory::table::order::newest_first;
 
 use super::{BATCH, LibraryService, Output, Send};
 use crate::library::repository::EpisodeStore;
-use crate::projection::notice::Notice;
 use crate::storage::change_feed::ChangedEpisodes;
 
 /// Handles a change of the store by any tab.

@@ -8,77 +8,65 @@ use crate::project::Project;
 /// The folders (or single files) of `src/`, and their allowed imports: only earlier entries, so there is no cycle.
 const MAY_USE: &[(&str, &str)] = &[
     ("later", ""),
-    ("route", ""),
-    ("projection", "later"),
-    ("browser", "projection"),
-    ("navigation", "browser route"),
-    ("components", "browser later projection"),
+    ("browser", ""),
+    ("navigation", "browser"),
+    ("components", "browser later"),
     ("secrets", "browser"),
     ("shared", "browser"),
-    ("storage", "browser projection"),
+    ("storage", "browser"),
     ("tau_bench", "browser shared storage"),
     ("tokenizer", "browser storage"),
     ("python", "browser shared storage"),
     ("remote", "browser secrets shared"),
-    ("models", "browser projection secrets shared tokenizer"),
-    (
-        "outside",
-        "browser components later models navigation projection",
-    ),
-    ("library", "browser projection storage"),
-    (
-        "workers",
-        "browser library projection python remote storage",
-    ),
+    ("models", "browser secrets shared tokenizer"),
+    ("outside", "browser components later models navigation"),
+    ("library", "browser storage"),
+    ("workers", "browser library python remote storage"),
     (
         "playground",
-        "browser components later models navigation outside projection python remote route storage tau_bench",
+        "browser components later models navigation outside python remote storage tau_bench",
     ),
     (
         "environments",
-        "browser components navigation playground projection python route tau_bench",
+        "browser components navigation playground python tau_bench",
     ),
     (
         "evaluate",
-        "browser components models navigation outside playground projection python remote route storage",
+        "browser components models navigation outside playground python remote storage",
     ),
     ("present", "browser components"),
     (
         "review",
-        "browser components later library navigation playground present projection route storage tokenizer",
+        "browser components later library navigation playground present storage tokenizer",
     ),
     (
         "learn",
-        "browser components navigation playground present projection route shared",
+        "browser components navigation playground present shared",
     ),
     ("embed", "browser components learn playground"),
     (
         "class",
-        "browser components learn navigation playground projection route secrets shared storage",
+        "browser components learn navigation playground secrets shared storage",
     ),
     (
         "settings",
-        "browser components models navigation playground projection python remote route secrets storage tau_bench tokenizer",
+        "browser components models navigation playground python remote secrets storage tau_bench tokenizer",
     ),
     (
         "lab",
-        "browser components navigation playground route storage tokenizer",
+        "browser components navigation playground storage tokenizer",
     ),
     (
         "pages",
-        "browser class components embed environments evaluate lab later learn navigation playground review route settings",
+        "browser class components embed environments evaluate lab later learn navigation playground review settings",
     ),
-    (
-        "app",
-        "browser components navigation pages playground route",
-    ),
+    ("app", "browser components navigation pages playground"),
 ];
 
 /// Exceptions: imports in the wrong direction that still exist.
-const EXCEPTIONS: [(&str, &str); 2] = [
+const EXCEPTIONS: [(&str, &str); 1] = [
     // Until the page is split by pages alone, `later::install` fills the slots that the first load leaves empty.
     ("later", "components"),
-    ("later", "projection"),
 ];
 
 #[test]
@@ -208,7 +196,7 @@ fn arrows_outward_are_found_however_they_are_written() {
         found,
         ["src/components, line 2: components must not use review"]
     );
-    let found = breaches("components/rows.rs", "use crate::{projection, review};");
+    let found = breaches("components/rows.rs", "use crate::{browser, review};");
     assert_eq!(found.len(), 1, "{found:?}");
     let found = breaches("later/new.rs", "use crate::review;");
     assert_eq!(found.len(), 1, "{found:?}");
@@ -217,7 +205,7 @@ fn arrows_outward_are_found_however_they_are_written() {
 #[test]
 fn arrows_inward_and_words_are_fine() {
     for fine in [
-        "use crate::projection::rows;",
+        "use crate::browser::keys;",
         "use crate::components::text;",
         "use super::text;",
         "use super::super::text::inert;",

@@ -10,7 +10,12 @@ use anyhow::Result;
 use super::super::{files, name, none, read};
 use crate::project::Project;
 
-const FOLDERS: [&str; 3] = ["src", "crates/app/src", "crates/protocol/src"];
+const FOLDERS: [&str; 4] = [
+    "src",
+    "crates/app/src",
+    "crates/protocol/src",
+    "crates/view/src",
+];
 
 /// Names that each module of its kind has. They are imported with the name of their module.
 const OF_EVERY_KIND: [&str; 6] = ["Effect", "Error", "Event", "Limits", "Request", "Send"];

@@ -4,8 +4,8 @@ use volary_core::Json;
 use volary_trajectory::diff::{Child, Diff, text_difference};
 
 use super::Mark;
-use crate::projection::pretty::one_line;
-use crate::projection::text::cut_at;
+use crate::pretty::one_line;
+use crate::text::cut_at;
 
 /// The maximum length of a displayed previous value.
 const WAS_BYTES: usize = 80;

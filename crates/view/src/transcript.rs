@@ -229,7 +229,7 @@ pub(super) mod tests {
     use super::*;
 
     /// A step with this many observations.
-    pub(in crate::projection) fn step(messages: usize) -> StepRecord {
+    pub(crate) fn step(messages: usize) -> StepRecord {
         StepRecord::new(
             Message::user("act").into(),
             Outcome::Observed {

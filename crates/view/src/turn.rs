@@ -4,7 +4,7 @@
 
 use volary_agent::model::{Answer, Delta, Exchange, Usage};
 
-use super::notice::Notice;
+use volary_app::notice::Notice;
 
 /// A turn of a model.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,5 +1,5 @@
-//! Pure projections from episodes, values and schemas to the rows that the page draws. No module here depends on
-//! leptos; everything is tested natively.
+//! Pure projections from episodes, values and schemas to the rows that the page draws, and the addresses of the page. No
+//! front end: everything is tested natively.
 //!
 //! - [`transcript`]: an episode as blocks of messages to scroll through; [`heights`]: the heights of blocks.
 //! - [`scroll`]: the scroll position, and the blocks to render.
@@ -24,6 +24,7 @@
 //!   a stream. [`token_cell`]: their marks. [`token_words`]: what is said about them.
 //!   [`token_histogram`], [`token_curves`]: streams as charts.
 //! - [`training`]: curves and histograms of training runs. [`time_lanes`]: spans of time as lanes.
+//! - [`route`]: the URL's hash as a value.
 //! - [`exchange_texts`]: requests to models in words. [`sharing_texts`]: what was found before something is shared. [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
 
 pub mod ansi;
@@ -47,6 +48,7 @@ pub mod point_keys;
 pub mod pretty;
 pub mod prose;
 pub mod recovery;
+pub mod route;
 pub mod rows;
 pub mod scroll;
 pub mod shapes;
@@ -68,5 +70,3 @@ pub mod training;
 pub mod transcript;
 pub mod tree;
 pub mod turn;
-
-pub use volary_app::notice;

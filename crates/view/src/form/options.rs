@@ -4,7 +4,7 @@ use volary_core::Json;
 
 use super::labels::blank_text;
 use super::{Blank, Field, FieldDraft, FieldKind, Shape};
-use crate::projection::pretty::one_line;
+use crate::pretty::one_line;
 
 /// The maximum number of characters of an option that is no text.
 const LONGEST: usize = 200;

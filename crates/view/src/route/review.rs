@@ -9,7 +9,7 @@ pub struct ReviewPlace {
     pub episode: Option<String>,
     /// The selected step: 0 is the reset.
     pub step: Option<usize>,
-    /// A passage of that step, encoded by [`crate::projection::passage_link`].
+    /// A passage of that step, encoded by [`crate::passage_link`].
     pub at: Option<String>,
     /// The words of the passage.
     pub words: Option<String>,

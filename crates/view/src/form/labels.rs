@@ -1,7 +1,7 @@
 //! The texts next to the fields of a form.
 
 use super::{Blank, Field, FieldKind};
-use crate::projection::pretty::one_line;
+use crate::pretty::one_line;
 
 /// The maximum number of characters of a default.
 const LONGEST_DEFAULT: usize = 40;
@@ -44,7 +44,7 @@ pub(super) mod tests {
     use super::*;
 
     /// The field of the property `x` of a schema.
-    pub(in crate::projection::form) fn field(schema: Json, required: bool) -> Arc<Field> {
+    pub(in crate::form) fn field(schema: Json, required: bool) -> Arc<Field> {
         let mut object = json!({"type": "object"});
         let Json::Object(members) = &mut object else {
             panic!("an object");

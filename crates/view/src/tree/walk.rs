@@ -8,7 +8,7 @@ use volary_trajectory::diff::{Child, Diff, Removed};
 
 use super::change::{MarkEdited, Past};
 use super::{Expansion, Mark, OPEN_LEVELS, OPENED_ROWS, RowKind, TreeRow};
-use crate::projection::pretty::{one_line, scalar};
+use crate::pretty::{one_line, scalar};
 
 /// The maximum length of the preview of a closed branch.
 const PREVIEW_BYTES: usize = 120;

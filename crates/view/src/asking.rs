@@ -125,7 +125,7 @@ mod tests {
     use volary_trajectory::{Episode, Outcome};
 
     use super::*;
-    use crate::projection::tally::Tally;
+    use crate::tally::Tally;
 
     fn step(usage: Json, exchanges: Json) -> StepRecord {
         let mut step = StepRecord::new(
