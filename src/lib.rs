@@ -1,7 +1,7 @@
 //! The page of Volary: it shows episodes, and lets a person or a policy act.
 //!
-//! - [`navigation`]: the page that is shown; [`pages`]: loads the code of each
-//!   page; [`later`]: slots for code that is loaded after the first view.
+//! - [`navigation`]: the page that is shown; [`pages`]: loads the code of each page; [`later`]: slots for code that is
+//!   loaded after the first view.
 //! - [`components`]: draw the projections of `volary_view`; they do not depend on the playground.
 //! - [`playground`]: the state of the playground, and its panes. [`app`]: the layout around it.
 //! - [`review`]: reading trajectories. [`library`]: the library of trajectories; its worker stores it.

@@ -2,10 +2,9 @@
 //! selection.
 
 use js_sys::{Array, Function, Map, Reflect};
+use volary_view::highlight::{Point, RenderedPiece, Spot, locate};
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, Node, Range};
-
-use volary_view::highlight::{Point, RenderedPiece, Spot, locate};
 
 /// Highlights ranges under a name that style sheets use (`::highlight(name)`), and removes earlier highlights of
 /// that name. Each range comes with the id of the element that holds its text; elements that are not on the page

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::table::Row;
 use volary_app::class::blind_judging::{BlindJudging, Event, PairSide};
 use volary_app::notice::Notice;
 use volary_classroom::blind::{Preference, anonymize};
-use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, native};
+use volary_episode::{Episode, native};
 
 use super::board::Board;
 use crate::browser;
@@ -253,7 +253,7 @@ fn Outcome(judging: RwSignal<BlindJudging>) -> impl IntoView {
 mod tests {
     use volary_core::json::Object;
     use volary_core::object;
-    use volary_trajectory::{Recipe, TaskReference};
+    use volary_episode::{Recipe, TaskReference};
 
     use super::*;
 

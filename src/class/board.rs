@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
+use volary_analysis::table::Row;
 use volary_app::class::board::{
     ClassBoard, ClassConnection, ClassServer, Effect, Event, HandInSource,
 };
 use volary_app::notice::Notice;
 use volary_classroom::{BoardRow, HandIn};
-use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, native};
+use volary_episode::{Episode, native};
 
 use super::board_rows::ExportedRow;
 use super::given::Given;

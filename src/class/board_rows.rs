@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use volary_classroom::board::shown_names;
 use volary_classroom::{Assignment, BoardRow, Name, Standing, TaskState};
 use volary_core::quantity::plural;
-
 use volary_view::summary::reward_text;
 
 /// The hand-ins for one assignment.

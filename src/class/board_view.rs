@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::table::Column;
+use volary_analysis::table::filter::Filter;
+use volary_analysis::table::view::View;
 use volary_app::class::download_name::download_name;
 use volary_classroom::Assignment;
 use volary_classroom::board::csv as csv_of;
-use volary_trajectory::table::Column;
-use volary_trajectory::table::filter::Filter;
-use volary_trajectory::table::view::View;
 
 use super::blind_view::BlindView;
 use super::board::Board;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_app::notice::Notice;
 use volary_core::json::Json;
-use volary_trajectory::{Episode, native};
+use volary_episode::{Episode, native};
 use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
 use super::blind_view::{Blind, BlindView, Entrant};
@@ -94,7 +94,7 @@ fn name_of(episode: &Episode) -> String {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::{Recipe, TaskReference};
+    use volary_episode::{Recipe, TaskReference};
 
     use super::*;
 

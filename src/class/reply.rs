@@ -1,9 +1,8 @@
 //! Reads the replies of a class server, and explains those that cannot be used: what failed, why, and what to do. Pure.
 
 use serde::de::DeserializeOwned;
-use volary_core::json::{Json, from_json, read};
-
 use volary_app::notice::Notice;
+use volary_core::json::{Json, from_json, read};
 
 pub(super) const UNREADABLE: &str = "The class could not be read.";
 pub(super) const CHECK: &str = "Check the address of the class.";

@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use volary_app::playground::sharing::What;
 use volary_app::playground::tasks::{self, TaskPlace};
 use volary_classroom::{AssignedTask, Name, TaskStart};
+use volary_episode::share;
 use volary_lesson::{Play, Recording};
-use volary_trajectory::share;
 use volary_view::route::{PlaygroundPlace, Route};
 
 use crate::playground::setup;
@@ -159,7 +159,7 @@ pub fn play(
 #[cfg(test)]
 mod tests {
     use volary_core::{ToolRequestMessage, object};
-    use volary_trajectory::Recipe;
+    use volary_episode::Recipe;
 
     use super::*;
 

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trajectory::Episode;
-
+use volary_episode::Episode;
 use volary_view::summary::summarize;
 use volary_view::tally::Tally;
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::sensitive;
 use volary_app::export::FileFormat;
 use volary_app::notice::Notice;
-use volary_trajectory::{Episode, sensitive};
+use volary_episode::Episode;
 use volary_view::sharing_texts::OwnedFinding;
 
 use super::dialog::Dialog;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::quantity::count_text;
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 use volary_view::outline::{class_and_name, line};
 use volary_view::summary::reward_text;
 

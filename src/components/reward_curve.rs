@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 use volary_view::curve::{
     Bounds, Curve, HEIGHT, WIDTH, bounds, flat, of_amounts, step_at, x_of_step,
 };

@@ -1,7 +1,7 @@
 //! A check for sensitive data before something is exported or shared: lists keys, tokens, passwords and e-mail
 //! addresses with their places, and masks them on request.
 //!
-//! The search is `volary_trajectory::sensitive`. Invariant: everything that leaves the page as a file or a link passes
+//! The search is `volary_analysis::sensitive`. Invariant: everything that leaves the page as a file or a link passes
 //! through this module.
 
 use std::sync::Arc;
@@ -178,7 +178,7 @@ pub fn CheckedExportDialog(
 mod tests {
     use std::sync::Mutex;
 
-    use volary_trajectory::sensitive::check_document;
+    use volary_analysis::sensitive::check_document;
 
     use super::*;
 

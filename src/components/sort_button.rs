@@ -1,7 +1,7 @@
 //! The button in the heading of a column by which a table can be sorted.
 
 use leptos::prelude::*;
-use volary_trajectory::table::order::Direction;
+use volary_analysis::table::order::Direction;
 
 use super::text::inert;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_core::quantity::plural;
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 use volary_view::outline::class_and_name;
 use volary_view::step_bar::{self, HEIGHT, WIDTH, place_of, step_at};
 

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use leptos::html;
 use leptos::prelude::*;
-use volary_trajectory::{Ending, Episode};
+use volary_episode::{Ending, Episode};
 use volary_view::scroll::Scroll;
 use volary_view::transcript::copied_text;
 

@@ -3,7 +3,6 @@
 use volary_agent::evaluation::Table;
 use volary_agent::evaluation::table::PolicyRow;
 use volary_app::evaluation::summary::Interval;
-
 use volary_view::summary::reward_text;
 
 /// The range of an axis.
@@ -128,7 +127,7 @@ pub fn cost_words(cost: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::statistics::Estimate;
+    use volary_analysis::statistics::Estimate;
 
     use super::*;
 

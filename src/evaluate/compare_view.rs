@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use volary_agent::evaluation::episode_id;
+use volary_analysis::statistics::Paired;
 use volary_app::evaluation::Kept;
 use volary_app::evaluation::comparison::{ComparedMeasure, Comparison, Side, TaskPair};
 use volary_core::json::Text;
 use volary_core::quantity::{count_text, plural};
-use volary_trajectory::statistics::Paired;
 use volary_view::route::{ReviewPlace, Route};
 
 use super::chart::{percent, short};

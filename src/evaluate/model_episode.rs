@@ -17,11 +17,11 @@ use volary_agent::model::retry::Next;
 use volary_agent::model::selector::ToolSelector;
 use volary_agent::model::{Answer, Usage, select as select_action};
 use volary_agent::{RunnerError, Stage};
+use volary_analysis::table::Row;
 use volary_app::evaluation::{Done, Draft};
 use volary_core::ToolRequestMessage;
 use volary_core::json::{Object, Text};
-use volary_trajectory::table::Row;
-use volary_trajectory::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_id, native};
+use volary_episode::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_id, native};
 
 use super::model_settings;
 use super::run::OpenRun;

@@ -5,7 +5,7 @@ use volary_core::AnyMessage;
 use volary_core::json;
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::{Body, Message, Role};
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 use crate::models::sampling::Sampling;
 

@@ -15,10 +15,11 @@ use volary_agent::evaluation::{CellResult, Job};
 use volary_app::evaluation::worker_slot::{Batches, Deadline, WorkerGeneration, WorkerSlot};
 use volary_app::outside::PlayingPage;
 use volary_core::json::Text;
+use volary_episode::Recipe;
 use volary_protocol::environments::{self, EnvironmentId, Question, QuestionId, ServerEnvironment};
 use volary_protocol::evaluation::{Event, Request};
+use volary_protocol::{WorkerLoss, WorkerPart};
 use volary_remote::task;
-use volary_trajectory::Recipe;
 
 use super::remote_environments;
 use crate::browser::database::KeptText;
@@ -27,7 +28,6 @@ use crate::browser::worker_client::{Replies, Reply, WorkerClient};
 use crate::browser::{self, timers};
 use crate::outside::Questions;
 use crate::python;
-use volary_protocol::{WorkerLoss, WorkerPart};
 
 /// The maximum number of workers. More do not help: the page, which stores the results, is the bottleneck.
 const MOST_WORKERS: usize = 6;

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use leptos::prelude::untrack;
 use volary_agent::evaluation::Plan;
 use volary_core::json::Text;
+use volary_episode::Recipe;
 use volary_protocol::environments::ServerAccess;
 use volary_remote::task;
-use volary_trajectory::Recipe;
 
 use crate::browser::location;
 use crate::remote::{keeping, transport};

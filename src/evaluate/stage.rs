@@ -11,9 +11,9 @@ use volary_app::evaluation::worker_stage::{self, StageOpening, StagePlace, crash
 use volary_app::outside::PlayingPage;
 use volary_core::AnyMessage;
 use volary_core::Object;
+use volary_episode::{Episode, Recipe};
 use volary_protocol::environments::{Event, Question, QuestionId, Request};
 use volary_remote::task;
-use volary_trajectory::{Episode, Recipe};
 
 use super::pool::{Lease, Pool};
 use super::remote_environments;

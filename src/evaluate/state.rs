@@ -4,13 +4,13 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use volary_agent::evaluation::{CellResult, Plan, episode_id, export};
+use volary_analysis::sensitive::{self, check_document, masked_document};
 use volary_app::evaluation::open_evaluation::{Deleted, OpenEffect, OpenEvaluation};
 use volary_app::evaluation::summary;
 use volary_app::evaluation::tasks::unsuccessful;
 use volary_app::notice::Notice;
 use volary_core::json::Text;
-use volary_trajectory::native;
-use volary_trajectory::sensitive::{self, check_document, masked_document};
+use volary_episode::native;
 use volary_view::route::{ReviewPlace, Route};
 use volary_view::sharing_texts::OwnedFinding;
 
@@ -410,7 +410,7 @@ pub(super) fn review_address(evaluation: &str, episode: &str) -> String {
 #[cfg(test)]
 mod tests {
     use volary_core::message::Message;
-    use volary_trajectory::Episode;
+    use volary_episode::Episode;
 
     use super::*;
 

@@ -1,9 +1,10 @@
 //! Links to an input of the lab, and the messages of an episode in the lab's format. Pure.
 
 use volary_core::{Json, json};
+use volary_episode::Episode;
+use volary_episode::share::{LIMIT, ShareError, pack, unpack};
+use volary_formats::messages_jsonl;
 use volary_tokens::Builtin;
-use volary_trajectory::share::{LIMIT, ShareError, pack, unpack};
-use volary_trajectory::{Episode, messages_jsonl};
 
 use super::input::Input;
 

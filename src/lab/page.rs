@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
+use volary_episode::native;
 use volary_tokens::{Builtin, Tokenizer, ToyTokenizer};
-use volary_trajectory::native;
 use volary_view::route::{Route, TemplatePlace};
 
 use super::controls::Controls;

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 use volary_lesson::{Lesson, Problem, catalog, parse};
-
 use volary_view::route::LearnPlace;
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -78,7 +78,7 @@ fn source_of(
 #[derive(Debug, PartialEq)]
 enum Linked {
     Task(TaskOfLoad),
-    /// An episode, encoded by `volary_trajectory::share`.
+    /// An episode, encoded by `volary_episode::share`.
     Packed(String),
 }
 

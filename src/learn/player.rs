@@ -15,9 +15,9 @@ use volary_app::playground::unattended::{self, ShownChange, UnattendedReply};
 use volary_core::json::{Json, Text};
 use volary_core::tool::ToolCallFunction;
 use volary_core::{AnyMessage, ToolCall};
+use volary_episode::{Episode, Recipe};
 use volary_protocol::WorkerPart;
 use volary_protocol::environments::{EnvironmentId, Event, Request};
-use volary_trajectory::{Episode, Recipe};
 use volary_view::form::Form;
 
 use crate::browser;

@@ -6,10 +6,11 @@ use std::time::Duration;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_agent::{Limits, Oracle, Student};
+use volary_app::playground::session::Session;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
+use volary_episode::Recipe;
 use volary_lesson::{Play, Problem, Recording};
-use volary_trajectory::Recipe;
 
 use super::player::EpisodePlayer;
 use crate::browser::{self, timers};
@@ -19,7 +20,6 @@ use crate::playground::frame_pane::{EpisodeSignals, FrameAndTree};
 use crate::playground::hidden_members::marked;
 use crate::playground::setup;
 use crate::playground::state::{Playground, use_playground};
-use volary_app::playground::session::Session;
 
 /// The time that a transcript takes to measure its steps.
 const SETTLING: Duration = Duration::from_millis(200);

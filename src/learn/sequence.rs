@@ -1,7 +1,6 @@
 //! The links of a sequence, as a presenter pastes them, and the button under the episode of a slide. Pure.
 
 use volary_app::embed::content::OpenedKind;
-
 use volary_core::quantity::plural;
 
 /// A pasted text: one link in each line.

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use volary_analysis::search::{Document, Query};
 use volary_core::json::Text;
+use volary_episode::passages::TextPosition;
 pub use volary_protocol::library::{EpisodeMatch, Match};
-use volary_trajectory::passages::TextPosition;
-use volary_trajectory::search::{Document, Query};
 
 /// The maximum number of matches: nobody looks through more.
 pub const MOST: usize = 5_000;
@@ -32,7 +32,7 @@ pub fn find(document: &Document, query: &Query) -> Vec<EpisodeMatch> {
 #[cfg(test)]
 mod tests {
     use volary_core::message::Message;
-    use volary_trajectory::Episode;
+    use volary_episode::Episode;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The mappings of members to fields that the user made, as the browser stores them.
 
-use volary_trajectory::import::fields::{FieldMapping, Mappings, Shape};
+use volary_formats::import::fields::{FieldMapping, Mappings, Shape};
 
 use crate::browser::storage::{self, Keep};
 

@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
+use volary_analysis::table::Row;
 use volary_app::notice::Notice;
 use volary_core::json::Text;
-use volary_trajectory::import::fields::FieldMapping;
-use volary_trajectory::import::index::EpisodeRange;
-use volary_trajectory::table::Row;
+use volary_formats::import::fields::FieldMapping;
+use volary_formats::import::index::EpisodeRange;
 
 use super::source::Source;
 

@@ -1,9 +1,8 @@
 //! Why a file could not be fetched, and what to do. Pure.
 
+use volary_app::notice::Notice;
 use volary_connectivity::{Cause, RequestingPage};
 use volary_protocol::library::Unfetched;
-
-use volary_app::notice::Notice;
 
 const BY_HAND: &str = "Download the file with your browser and import it here.";
 

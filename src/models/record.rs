@@ -3,8 +3,7 @@
 use volary_agent::model::exchange::{KeptError, KeptExchanges};
 use volary_agent::model::{Answer, Exchange};
 use volary_core::json::{Json, Object, Text};
-use volary_trajectory::{StepDetails, StepRecord, Usage};
-
+use volary_episode::{StepDetails, StepRecord, Usage};
 use volary_view::asking::{EXCHANGES, NOTES, exchanges as kept_in};
 
 /// The details in terms that all trajectory formats share. `cost` is in US dollars, `None` if it is unknown;
@@ -52,7 +51,7 @@ pub fn exchanges(steps: &[StepRecord], step: usize) -> Vec<Result<Exchange, Kept
 #[cfg(test)]
 mod tests {
     use volary_core::message::Message;
-    use volary_trajectory::Outcome;
+    use volary_episode::Outcome;
     use volary_view::asking;
 
     use super::*;

@@ -14,9 +14,9 @@ use volary_core::json::{Json, Object, Text, to_json};
 use volary_core::message::DumpOptions;
 use volary_core::tool::wire::ToolDumpOptions;
 use volary_core::{AnyMessage, object};
+use volary_episode::Episode;
 use volary_protocol::WorkerPart;
 use volary_protocol::rollout::{Event, Request, RolloutCall, RolloutSetup, RolloutTask};
-use volary_trajectory::Episode;
 
 use crate::browser::transferable::Attachment;
 use crate::browser::worker_client::WorkerClient;

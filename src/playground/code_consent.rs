@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use volary_core::Json;
+use volary_episode::Recipe;
 use volary_remote::task::PYTHON_CODE;
-use volary_trajectory::Recipe;
 
 use crate::components::text::inert;
 use crate::python::files::PythonSource;

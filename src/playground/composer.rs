@@ -7,7 +7,7 @@ use volary_app::playground::action::TakenBack;
 use volary_core::json::{Json, Text};
 use volary_core::tool::ToolCallFunction;
 use volary_core::{Tool, ToolCall, object};
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 use volary_view::form::Form;
 
 use super::tool_drafts::ToolDrafts;

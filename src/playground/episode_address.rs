@@ -4,7 +4,7 @@
 
 use volary_app::playground::address::{EpisodeStart, encoded_steps, last_step, step_in_address};
 use volary_app::playground::policy::PolicyKind;
-use volary_trajectory::{Episode, Recipe};
+use volary_episode::{Episode, Recipe};
 use volary_view::route::PlaygroundPlace;
 
 use super::linked_code;
@@ -127,7 +127,7 @@ fn place_of_episode(
 mod tests {
     use proptest::prelude::*;
     use volary_core::{AnyMessage, ToolCall, ToolRequestMessage, object};
-    use volary_trajectory::{Outcome, StepRecord, share};
+    use volary_episode::{Outcome, StepRecord, share};
     use volary_view::route::Route;
 
     use super::*;

@@ -12,7 +12,7 @@ use volary_core::message::Message;
 use volary_core::registry::{EnvironmentEntry, Registry, RegistryError};
 use volary_core::tool::{FunctionInfo, Parameters};
 use volary_core::{Frame, Tool, json};
-use volary_trajectory::{Episode, Recipe, TaskReference};
+use volary_episode::{Episode, Recipe, TaskReference};
 
 /// The member of the opening frame's state that the player does not see yet.
 pub const HIDDEN_MEMBER: &str = "answer";
@@ -130,7 +130,7 @@ mod tests {
     use volary_app::playground::tasks;
     use volary_core::clock::Standstill;
     use volary_core::view::ViewInput;
-    use volary_trajectory::native;
+    use volary_episode::native;
     use volary_view::form::Form;
 
     use super::*;

@@ -1,7 +1,7 @@
 //! The link from a forked episode to a comparison with its original.
 
 use leptos::prelude::*;
-use volary_trajectory::{Episode, Link, Relation};
+use volary_episode::{Episode, Link, Relation};
 use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
 use super::saving;

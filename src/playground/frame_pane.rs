@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::view::{View, ViewInput};
 use volary_core::{Frame, Json};
-use volary_trajectory::{Ending, Episode};
+use volary_episode::{Ending, Episode};
 use volary_view::tree::StepFrames;
 
 use super::hidden_members::HIDDEN_MEMBERS;

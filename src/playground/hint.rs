@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::{AnyMessage, ToolCall};
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 use super::manual_action;
 use super::state::use_playground;
@@ -100,7 +100,7 @@ fn Item(done: Signal<bool>, #[prop(into)] text: Signal<&'static str>) -> impl In
 mod tests {
     use volary_core::message::ToolRequestMessage;
     use volary_core::tool::ToolCallFunction;
-    use volary_trajectory::{Outcome, StepRecord};
+    use volary_episode::{Outcome, StepRecord};
 
     use super::*;
 

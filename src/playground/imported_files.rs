@@ -1,11 +1,10 @@
 //! What files that the user gives to the playground are, and what the page says about them. Pure.
 
+use volary_app::notice::Notice;
 use volary_app::playground::tasks;
 use volary_core::json::Text;
 use volary_core::quantity::size_text;
 use volary_protocol::library::NamedFile;
-
-use volary_app::notice::Notice;
 
 /// Checks the size of a file before it is read.
 pub fn check_size(name: &str, size: f64, largest: f64) -> Result<(), Notice> {

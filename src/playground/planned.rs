@@ -4,8 +4,8 @@
 use leptos::prelude::*;
 use volary_app::playground::consent::{PlannedEpisode, Reach, Resumed, Then};
 use volary_core::{AnyMessage, Object};
+use volary_episode::Recipe;
 use volary_remote::task;
-use volary_trajectory::Recipe;
 use volary_view::route::PlaygroundPlace;
 
 use super::intents::{self, Intent};

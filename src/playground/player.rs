@@ -7,11 +7,10 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_agent::rollout::Stop;
 use volary_agent::{Limits, Next, Policy, decide, step_note};
+use volary_app::notice::Notice;
 use volary_app::playground::chosen_action::{ChosenAction, StepAside};
 use volary_core::json::Text;
-use volary_trajectory::Episode;
-
-use volary_app::notice::Notice;
+use volary_episode::Episode;
 
 /// Chooses actions.
 pub trait Player {
@@ -81,7 +80,7 @@ mod tests {
     use volary_agent::{Decision, PolicyError, PolicyInput};
     use volary_core::ToolRequestMessage;
     use volary_core::message::Body;
-    use volary_trajectory::{Ending, Outcome, StepRecord};
+    use volary_episode::{Ending, Outcome, StepRecord};
 
     use super::*;
 

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use volary_core::Object;
+use volary_episode::Recipe;
 use volary_remote::task;
-use volary_trajectory::Recipe;
 
 use super::intents::Intent;
 use super::python_entries::PythonEntry;

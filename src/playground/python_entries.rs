@@ -7,8 +7,8 @@
 
 use volary_core::json::Text;
 use volary_core::{Object, object};
+use volary_episode::Recipe;
 use volary_remote::task::TASK_INDEX;
-use volary_trajectory::Recipe;
 use volary_view::form::Form;
 
 use crate::python::files::{self, Description, PythonFiles, PythonSource};

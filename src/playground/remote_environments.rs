@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 use volary_app::notice::Notice;
 use volary_core::json::{Object, Text};
+use volary_episode::{Episode, Recipe};
 use volary_protocol::environments::{Event, ServerAccess, ServerEnvironment};
 use volary_remote::task;
-use volary_trajectory::{Episode, Recipe};
 use volary_view::form::Form;
 
 use super::python;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::rival_match::{Effect, Event, RivalMatch, ShownEpisode};
-use volary_trajectory::{Episode, Recipe};
+use volary_episode::{Episode, Recipe};
 use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
 use super::intents::Intent;

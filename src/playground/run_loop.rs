@@ -13,7 +13,7 @@ use volary_app::playground::run::{Run, Runs};
 use volary_app::playground::run_choice::{ActingParty, RunChoice, run_choice};
 use volary_app::playground::session::Session;
 use volary_core::json::Text;
-use volary_trajectory::{Ending, Episode};
+use volary_episode::{Ending, Episode};
 
 use super::model;
 use super::policy_settings::{self, Plan};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use volary_agent::rollout::Stop;
 use volary_app::notice::Notice;
 use volary_app::playground::chosen_action::ChosenAction;
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 use super::player::{Move, Player};
 
@@ -91,7 +91,7 @@ mod tests {
     use futures_util::future::LocalBoxFuture;
     use volary_core::json::Text;
     use volary_core::{AnyMessage, ToolRequestMessage};
-    use volary_trajectory::Ending;
+    use volary_episode::Ending;
 
     use super::*;
 

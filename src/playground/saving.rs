@@ -2,8 +2,9 @@
 //! id.
 
 use leptos::prelude::*;
-use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, Link, Relation, native};
+use volary_analysis::table::Row;
+use volary_app::playground::replay::is_over;
+use volary_episode::{Episode, Link, Relation, native};
 
 use super::state::Playground;
 use super::url_sync;
@@ -13,7 +14,6 @@ use crate::navigation::{Page, use_pages};
 use crate::storage;
 use crate::storage::episodes::{self, StoredEpisode};
 use crate::storage::origin::PLAYED;
-use volary_app::playground::replay::is_over;
 
 /// Records that a step was taken here.
 pub(super) fn played(playground: Playground) {

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use volary_agent::compare;
 use volary_app::playground::replay_check::{CheckProgress, ReplayCheck, ReplayVerdict};
 use volary_core::quantity::plural;
-use volary_trajectory::{Episode, Outcome, Recipe};
+use volary_episode::{Episode, Outcome, Recipe};
 use volary_view::route::Route;
 
 use super::session_driver::second_play;

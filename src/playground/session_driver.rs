@@ -20,10 +20,10 @@ use volary_app::playground::session::{Change, Command, Refusal, Session};
 use volary_app::playground::worker_losses::WorkerLosses;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
+use volary_episode::{Episode, Recipe};
 use volary_protocol::environments::{EnvironmentId, Event, Request};
 use volary_protocol::{WorkerLoss, WorkerPart};
 use volary_remote::task;
-use volary_trajectory::{Episode, Recipe};
 
 use super::intents;
 use super::manual_action;

@@ -7,8 +7,8 @@ use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 use volary_core::dataset::Task;
 use volary_core::json::{Json, Object, Text};
 use volary_core::registry::EnvironmentEntry;
+use volary_episode::Recipe;
 use volary_remote::task;
-use volary_trajectory::Recipe;
 use volary_view::form::Form;
 
 use super::python;

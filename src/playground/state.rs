@@ -13,7 +13,7 @@ use volary_app::playground::saver::Saver;
 use volary_app::playground::session::Session;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 use volary_view::route::PlaygroundPlace;
 
 use super::first_view;

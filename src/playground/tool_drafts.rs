@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 
 use volary_core::json::{Json, Text};
-
 use volary_view::form::Form;
 
 /// Unfinished forms by tool name.

@@ -7,9 +7,9 @@ use volary_app::notice::Notice;
 use volary_app::playground::address::EpisodeStart;
 use volary_app::playground::sharing::{self, ShareLink, What};
 use volary_core::json::Text;
+use volary_episode::{Episode, native};
 use volary_protocol::episode::Assembled;
 use volary_protocol::library::NamedFile;
-use volary_trajectory::{Episode, native};
 use volary_view::route::PlaygroundPlace;
 
 use super::first_episode;

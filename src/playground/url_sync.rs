@@ -15,7 +15,7 @@ use volary_app::playground::consent::{
 use volary_app::playground::linked_code::LinkedCode;
 use volary_app::playground::session::Session;
 use volary_app::playground::tasks;
-use volary_trajectory::{Episode, Recipe, native, share};
+use volary_episode::{Episode, Recipe, native, share};
 use volary_view::form::Form;
 use volary_view::route::{PlaygroundPlace, Route};
 

@@ -4,7 +4,7 @@
 //! every message. An episode whose steps were replaced or removed has another edition.
 
 use volary_core::AnyMessage;
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 /// All messages of an episode in one vector, as views expect them, with the end index of each step.
 #[derive(Default)]
@@ -41,7 +41,7 @@ impl ViewMessages {
 mod tests {
     use proptest::prelude::*;
     use volary_core::message::{Message, ToolRequestMessage};
-    use volary_trajectory::{Outcome, StepRecord};
+    use volary_episode::{Outcome, StepRecord};
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trajectory::{Ending, Episode};
+use volary_episode::{Ending, Episode};
 
 use crate::components::{EpisodeStatus, Transcript};
 
@@ -51,7 +51,7 @@ fn until(episode: &Arc<Episode>, step: usize) -> Arc<Episode> {
 #[cfg(test)]
 mod tests {
     use volary_core::message::Message;
-    use volary_trajectory::{Outcome, StepRecord};
+    use volary_episode::{Outcome, StepRecord};
 
     use super::*;
 

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use volary_core::Object;
 use volary_core::json::{Json, Text};
 use volary_core::{json, object};
+use volary_episode::{Recipe, TaskReference};
 use volary_remote::request::Start;
 use volary_remote::task::{self, PYTHON_CODE, PYTHON_WHEELS, TASK_ARGUMENTS, TASK_INDEX};
-use volary_trajectory::{Recipe, TaskReference};
 
 use super::wheels::{self, Wheel};
 

@@ -6,9 +6,9 @@ use volary_agent::{Opening, Runner};
 use volary_app::environment_start::{self, StartError};
 use volary_core::Clock;
 use volary_core::json::Text;
+use volary_episode::Recipe;
 use volary_remote::client::ClientError;
 use volary_remote::{ClientOptions, Frames, TaskEnvironmentClient, Transport, TransportError};
-use volary_trajectory::Recipe;
 
 use super::files;
 use super::transport::PythonTransport;

@@ -10,11 +10,11 @@ use volary_app::environment_start;
 use volary_app::servers::ConnectedServer;
 use volary_core::json::{Object, Text};
 use volary_core::{Clock, object};
+use volary_episode::Recipe;
 use volary_protocol::environments::ServerAccess;
 use volary_remote::TaskEnvironmentClient;
 use volary_remote::client::DEFAULT_TIMEOUT;
 use volary_remote::diagnosis::{Diagnosis, ServerProblem};
-use volary_trajectory::Recipe;
 
 use super::connection::{connect, explain, options};
 use super::servers::{Unfit, frames_of, start_of};

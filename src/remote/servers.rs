@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use volary_core::Object;
 use volary_core::json::{Json, Text, from_json, to_json};
+use volary_episode::{Recipe, TaskReference};
 use volary_protocol::environments::ServerAccess;
 use volary_remote::request::Start;
 use volary_remote::{Frames, task};
-use volary_trajectory::{Recipe, TaskReference};
 
 /// A named server. It contains no key: keys are stored separately, so that a list of servers can be shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::annotations::Target;
+use volary_analysis::sensitive;
 use volary_app::export;
 use volary_app::notice::Notice;
 use volary_app::playground::replay_check::{CheckNumber, ReplayCheck, ReplayVerdict};
 use volary_app::playground::sharing::{self, What};
-use volary_trajectory::annotations::Target;
-use volary_trajectory::{Episode, markdown, sensitive};
+use volary_episode::Episode;
+use volary_formats::markdown;
 use volary_view::passage_link;
 use volary_view::route::{ReviewPlace, Route, TemplatePlace};
 use volary_view::sharing_texts::OwnedFinding;

@@ -10,9 +10,9 @@ mod tables;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trajectory::table::chart::Chart;
-use volary_trajectory::table::view::{column_text, read_column};
-use volary_trajectory::table::{Column, Row};
+use volary_analysis::table::chart::Chart;
+use volary_analysis::table::view::{column_text, read_column};
+use volary_analysis::table::{Column, Row};
 use volary_view::library::heading;
 use volary_view::route::{ReviewPlace, Route};
 

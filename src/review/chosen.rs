@@ -2,10 +2,10 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_analysis::csv;
+use volary_analysis::sensitive::{check_document, masked_document};
+use volary_analysis::table::{Column, choices};
 use volary_core::quantity::plural;
-use volary_trajectory::export::csv;
-use volary_trajectory::sensitive::{check_document, masked_document};
-use volary_trajectory::table::{Column, choices};
 use volary_view::route::{ReviewPlace, Route};
 use volary_view::sharing_texts::OwnedFinding;
 

@@ -1,9 +1,9 @@
 //! Comparison of two episodes: aligned steps, the first difference, and its details.
 
 use leptos::prelude::*;
+use volary_analysis::align::AlignedRow;
 use volary_core::quantity::{count_text, plural};
-use volary_trajectory::Episode;
-use volary_trajectory::align::AlignedRow;
+use volary_episode::Episode;
 use volary_view::compare::{ComparedLine, Marked, Section, sections};
 use volary_view::outline::{class_and_name, line};
 use volary_view::route::{ClassPlace, IN_PLAYGROUND, PlaygroundPlace, ReviewPlace, Route};

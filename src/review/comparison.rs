@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::align::{AlignedRow, Alignment, align_episodes};
 use volary_core::quantity::{count_text, plural};
-use volary_trajectory::Episode;
-use volary_trajectory::align::{AlignedRow, Alignment, align_episodes};
+use volary_episode::Episode;
 
 use crate::components::keyed::key_of;
 
@@ -182,7 +182,7 @@ fn who(rows: &[AlignedRow], number: usize) -> Who {
 #[cfg(test)]
 mod tests {
     use volary_core::message::{Message, Role};
-    use volary_trajectory::{Outcome, StepRecord};
+    use volary_episode::{Outcome, StepRecord};
 
     use super::*;
 

@@ -1,13 +1,13 @@
 //! What the cross table of groups shows: which rows and columns, their texts, and the filters that show only the rows of a
 //! cell. Pure.
 
+use volary_analysis::statistics::Paired;
+use volary_analysis::table::Column;
+use volary_analysis::table::cross::{Cross, CrossTotal, Differing};
+use volary_analysis::table::filter::Filter;
+use volary_analysis::table::groups::{Group, GroupOrder};
+use volary_analysis::table::order::Direction;
 use volary_core::quantity::{count_text, plural};
-use volary_trajectory::statistics::Paired;
-use volary_trajectory::table::Column;
-use volary_trajectory::table::cross::{Cross, CrossTotal, Differing};
-use volary_trajectory::table::filter::Filter;
-use volary_trajectory::table::groups::{Group, GroupOrder};
-use volary_trajectory::table::order::Direction;
 
 use super::group_cells::{exactly, mean_text, rounded};
 
@@ -185,9 +185,9 @@ pub(super) fn paired_text(paired: &Paired) -> String {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::TaskReference;
-    use volary_trajectory::table::Row;
-    use volary_trajectory::table::groups::{GroupBy, SUCCESS, grouped};
+    use volary_analysis::table::Row;
+    use volary_analysis::table::groups::{GroupBy, SUCCESS, grouped};
+    use volary_episode::TaskReference;
 
     use super::*;
 

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::statistics::HalfWidths;
+use volary_analysis::table::cross::{Cross, CrossTotal};
+use volary_analysis::table::groups::{Group, GroupOrder};
 use volary_core::json::Text;
 use volary_core::quantity::count_text;
-use volary_trajectory::statistics::HalfWidths;
-use volary_trajectory::table::cross::{Cross, CrossTotal};
-use volary_trajectory::table::groups::{Group, GroupOrder};
 use volary_view::library::heading;
 
 use super::cross_cells::{

@@ -1,10 +1,9 @@
 //! The facts about an episode as a whole, for the panels **Details** and **Result**. Pure.
 
+use volary_analysis::result::PatchLine;
 use volary_core::json::Text;
 use volary_core::quantity::{large_count_text, plural};
-use volary_trajectory::result::PatchLine;
-use volary_trajectory::{Ending, Episode, Score, Usage};
-
+use volary_episode::{Ending, Episode, Score, Usage};
 use volary_view::asking::cost_text;
 use volary_view::library::date_text;
 use volary_view::summary::{reward_text, seconds_text};
@@ -127,7 +126,7 @@ impl PatchCounts {
 mod tests {
     use volary_core::Json;
     use volary_core::message::{Message, Role};
-    use volary_trajectory::{Link, Outcome, Relation, Rewards, Source, StepRecord};
+    use volary_episode::{Link, Outcome, Relation, Rewards, Source, StepRecord};
 
     use super::*;
 

@@ -6,7 +6,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use volary_app::playground::replay_check::ReplayCheck;
 use volary_app::review::episode_search::EpisodeSearch;
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 use super::actions::{LinkNote, can_go_on, check_python, fork};
 use super::forks::Forks;

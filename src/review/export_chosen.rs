@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::annotations::{Annotations, sidecar};
+use volary_analysis::sensitive::check_document;
+use volary_analysis::table::Row;
+use volary_analysis::training::Catalog;
 use volary_core::json::Text;
 use volary_core::quantity::plural;
 use volary_protocol::library::{ExportFormat, FoundRun, Request, TaggedEpisode};
-use volary_trajectory::annotations::{Annotations, sidecar};
-use volary_trajectory::sensitive::check_document;
-use volary_trajectory::table::Row;
-use volary_trajectory::training::Catalog;
 use volary_view::sharing_texts::OwnedFinding;
 
 use super::found_runs::{findings_title, found_runs};

@@ -6,9 +6,9 @@
 use leptos::prelude::*;
 use volary_core::json::{Json, Text};
 use volary_core::quantity::plural;
+use volary_episode::Episode;
+use volary_formats::import::fields::{Field, FieldMapping, PathSample, Shape, paths};
 use volary_protocol::library::UnmappedFile;
-use volary_trajectory::Episode;
-use volary_trajectory::import::fields::{Field, FieldMapping, PathSample, Shape, paths};
 
 use super::mapping_texts::{
     ChoiceText, PreviewTexts, choices, label, list_paths, names_text, offer_text, sample,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use volary_trajectory::table::filter::Filter;
-use volary_trajectory::table::variation::Uniform;
-use volary_trajectory::table::{Cell, Column, Row};
+use volary_analysis::table::filter::Filter;
+use volary_analysis::table::variation::Uniform;
+use volary_analysis::table::{Cell, Column, Row};
 use volary_view::library::{filter_text, heading, read_filter};
 
 use super::table_rows::sampled;
@@ -114,7 +114,7 @@ fn shortened(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::table::view::{column_text, read_column};
+    use volary_analysis::table::view::{column_text, read_column};
     use volary_view::library::COLUMNS;
 
     use super::*;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
-use volary_trajectory::table::view::{column_text, read_column};
-use volary_trajectory::table::{Column, choices};
+use volary_analysis::table::view::{column_text, read_column};
+use volary_analysis::table::{Column, choices};
 use volary_view::library::{FIRST_COLUMNS, heading};
 
 use super::filter_texts::{

@@ -3,7 +3,7 @@
 //! Invariant: a fork has nothing that holds for the original as a whole, such as its result, its metadata or its tokens.
 
 use volary_core::json::{Object, Text};
-use volary_trajectory::{Episode, Link, Relation, Rewards};
+use volary_episode::{Episode, Link, Relation, Rewards};
 
 /// The first `step` steps of an episode as a new one, which links to it.
 pub(super) fn forked(original: &Episode, step: usize) -> Episode {
@@ -41,8 +41,8 @@ mod tests {
 
     use volary_core::Json;
     use volary_core::message::ToolRequestMessage;
-    use volary_trajectory::token_record::TokenRecord;
-    use volary_trajectory::{Ending, Outcome, StepRecord};
+    use volary_episode::token_record::TokenRecord;
+    use volary_episode::{Ending, Outcome, StepRecord};
 
     use super::*;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::table::Row;
+use volary_analysis::table::forks::{Kinship, Relative, family, origin};
 use volary_core::quantity::plural;
-use volary_trajectory::table::Row;
-use volary_trajectory::table::forks::{Kinship, Relative, family, origin};
 use volary_view::route::{ReviewPlace, Route};
 use volary_view::summary::reward_text;
 

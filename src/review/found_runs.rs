@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use volary_analysis::table::Row;
+use volary_analysis::training::Catalog;
 use volary_core::json::Text;
 use volary_protocol::library::FoundRun;
-use volary_trajectory::table::Row;
-use volary_trajectory::training::Catalog;
 
 /// The maximum number of runs: each has curves and tables.
 const MOST_RUNS: usize = 4;

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trajectory::Episode;
-use volary_trajectory::align::common_steps;
-use volary_trajectory::align::grid::{EpisodeTotal, GridOrder, StepTotal, step_totals};
-use volary_trajectory::table::order::Direction;
+use volary_analysis::align::common_steps;
+use volary_analysis::align::grid::{EpisodeTotal, GridOrder, StepTotal, step_totals};
+use volary_analysis::table::order::Direction;
+use volary_episode::Episode;
 use volary_view::outline::{class_and_name, line};
 use volary_view::route::{ReviewPlace, Route};
 use volary_view::summary::reward_text;

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use volary_analysis::align::grid::{EpisodeTotal, GridOrder, StepTotal};
 use volary_core::quantity::{count_text, plural};
-use volary_trajectory::Episode;
-use volary_trajectory::align::grid::{EpisodeTotal, GridOrder, StepTotal};
-
+use volary_episode::Episode;
 use volary_view::summary::{reward_text, seconds_text};
 
 /// The number of rows: one for the start, and one for each step of the longest episode.
@@ -129,7 +128,7 @@ pub(super) fn summary(episodes: &[Arc<Episode>], common: usize) -> String {
 #[cfg(test)]
 mod tests {
     use volary_core::message::Message;
-    use volary_trajectory::{Outcome, Rewards, StepRecord};
+    use volary_episode::{Outcome, Rewards, StepRecord};
 
     use super::*;
 

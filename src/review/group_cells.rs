@@ -1,13 +1,12 @@
 //! What the table of groups shows: the texts of a group, its bar, and the filters that show only its rows. Pure.
 
+use volary_analysis::statistics::share;
+use volary_analysis::table::Column;
+use volary_analysis::table::cross::Cross;
+use volary_analysis::table::filter::Filter;
+use volary_analysis::table::groups::{Group, GroupBy, GroupOrder, Passes};
+use volary_analysis::table::order::Direction;
 use volary_core::quantity::count_text;
-use volary_trajectory::statistics::share;
-use volary_trajectory::table::Column;
-use volary_trajectory::table::cross::Cross;
-use volary_trajectory::table::filter::Filter;
-use volary_trajectory::table::groups::{Group, GroupBy, GroupOrder, Passes};
-use volary_trajectory::table::order::Direction;
-
 use volary_view::summary::reward_text;
 
 /// The confidence level of the intervals.
@@ -227,10 +226,10 @@ pub fn bar_span(mean: f64, (low, high): (f64, f64)) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use volary_analysis::table::Row;
+    use volary_analysis::table::groups::{SUCCESS, Tried, grouped};
     use volary_core::json::Text;
-    use volary_trajectory::TaskReference;
-    use volary_trajectory::table::Row;
-    use volary_trajectory::table::groups::{SUCCESS, Tried, grouped};
+    use volary_episode::TaskReference;
 
     use super::*;
 

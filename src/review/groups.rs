@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_core::quantity::{count_text, plural};
-use volary_trajectory::statistics::HalfWidths;
-use volary_trajectory::table::groups::{
+use volary_analysis::statistics::HalfWidths;
+use volary_analysis::table::groups::{
     Group, GroupBy, GroupOrder, Grouping, Passes, SUCCESS, passes,
 };
+use volary_core::quantity::{count_text, plural};
 
 use super::cross_table::CrossTable;
 use super::gradually::{Work, gradually};

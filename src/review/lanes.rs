@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
+use volary_analysis::lanes::{LaneKind, Lanes, Segment};
+use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_core::quantity::plural;
-use volary_trajectory::lanes::{LaneKind, Lanes, Segment};
-use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, Relation};
+use volary_episode::{Episode, Relation};
 use volary_view::route::{ReviewPlace, Route};
 use volary_view::step_bar::{WIDTH, place_of, step_at, step_bar};
 
@@ -236,7 +236,7 @@ fn relatives(episode: &Episode, rows: &[Arc<Row>]) -> Vec<Relative> {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::Link;
+    use volary_episode::Link;
 
     use super::*;
 

@@ -1,12 +1,11 @@
 //! The texts of the mapping of fields, and what its selects offer. Pure.
 
+use volary_analysis::timeline::first_line;
 use volary_core::json::{Json, Object, Text};
 use volary_core::quantity::plural;
+use volary_episode::Episode;
+use volary_formats::import::fields::{Field, FieldMapping, PathSample, Shape, paths};
 use volary_protocol::library::UnmappedFile;
-use volary_trajectory::Episode;
-use volary_trajectory::import::fields::{Field, FieldMapping, PathSample, Shape, paths};
-use volary_trajectory::timeline::first_line;
-
 use volary_view::summary::reward_text;
 
 /// The maximum number of member names listed of a shape.
@@ -170,7 +169,7 @@ impl PreviewTexts {
 mod tests {
     use volary_core::json;
     use volary_core::message::Message;
-    use volary_trajectory::Rewards;
+    use volary_episode::Rewards;
 
     use super::*;
 

@@ -1,10 +1,9 @@
 //! What is said about notes: their targets, the agreement of annotators, and what became of an imported file. Pure.
 
-use volary_core::quantity::plural;
-use volary_trajectory::annotations::agreement::{Agreement, Judgement, agreement};
-use volary_trajectory::annotations::{Annotations, Target, sidecar};
-
+use volary_analysis::annotations::agreement::{Agreement, Judgement, agreement};
+use volary_analysis::annotations::{Annotations, Target, sidecar};
 use volary_app::notice::Notice;
+use volary_core::quantity::plural;
 use volary_view::state_path;
 
 /// The maximum number of lines about pairs of annotators.
@@ -108,10 +107,10 @@ pub(super) fn imported(
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::annotations::{Annotation, Verdict};
-    use volary_trajectory::diff::Segment;
-    use volary_trajectory::history::{Root, StatePath};
-    use volary_trajectory::passages::TextPosition;
+    use volary_analysis::annotations::{Annotation, Verdict};
+    use volary_episode::diff::Segment;
+    use volary_episode::history::{Root, StatePath};
+    use volary_episode::passages::TextPosition;
 
     use super::*;
 

@@ -1,11 +1,11 @@
 //! Notes on trajectories: their signals, storage, export and import.
 
 use leptos::prelude::*;
+use volary_analysis::annotations::labels::{self, Labels, target_of};
+use volary_analysis::annotations::{Annotation, Annotations, Target, sidecar, tags};
 use volary_app::notice::Notice;
 use volary_app::review::note_draft::NoteDraft;
 use volary_core::json::Text;
-use volary_trajectory::annotations::labels::{self, Labels, target_of};
-use volary_trajectory::annotations::{Annotation, Annotations, Target, sidecar, tags};
 
 use super::note_texts::{agreement_texts, imported, label_text};
 use super::stored_notes::{self, merge_stored};

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use leptos::prelude::*;
+use volary_analysis::annotations::sidecar;
 use volary_app::review::notes_sync::{self, Event, NotesResponse, NotesSync, Ours};
 use volary_core::json::Text;
-use volary_trajectory::annotations::sidecar;
 
 use super::notes::Notes;
 use crate::browser::http::{self, Timeouts, Whole};

@@ -2,10 +2,10 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_analysis::annotations::labels::{Labels, labels_on, target_of};
+use volary_analysis::annotations::{Annotation, Target, Verdict};
 use volary_app::notice::Notice;
 use volary_app::review::note_draft::NoteDraft;
-use volary_trajectory::annotations::labels::{Labels, labels_on, target_of};
-use volary_trajectory::annotations::{Annotation, Target, Verdict};
 
 use super::note_texts::target_text;
 use super::notes::Notes;

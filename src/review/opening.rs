@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::annotations::Target;
 use volary_app::review::opening::{Effect, Opener, ReviewOpening};
-use volary_trajectory::Episode;
-use volary_trajectory::annotations::Target;
+use volary_episode::Episode;
 use volary_view::passage_link;
 use volary_view::route::{IN_PLAYGROUND, ReviewPlace};
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
+use volary_analysis::annotations::Target;
 use volary_app::review::opening::{Opener, ReviewOpening};
 use volary_connectivity::linked_file::Elsewhere;
-use volary_trajectory::annotations::Target;
 use volary_view::route::{ReviewPlace, Route};
 
 use super::KEYS;

@@ -1,10 +1,10 @@
 //! The side panels of an episode: result, state, notes, details, and the raw step.
 
 use leptos::prelude::*;
+use volary_analysis::result::EpisodeResult;
 use volary_core::Json;
 use volary_core::json::Object;
-use volary_trajectory::result::EpisodeResult;
-use volary_trajectory::{Episode, native};
+use volary_episode::{Episode, native};
 use volary_view::transcript::step_record;
 
 use super::episode_facts::facts;

@@ -1,9 +1,9 @@
 //! The text selected in the transcript, as a passage of the episode.
 
+use volary_analysis::annotations::Target;
 use volary_core::json::{Json, Text};
-use volary_trajectory::Episode;
-use volary_trajectory::annotations::Target;
-use volary_trajectory::passages::{TextPosition, passage};
+use volary_episode::Episode;
+use volary_episode::passages::{TextPosition, passage};
 use volary_view::highlight::{held, source_of, words_between};
 
 use crate::browser::text_selection::{Selected, selected};
@@ -70,7 +70,7 @@ mod tests {
     use volary_core::json::Object;
     use volary_core::message::{Body, ToolRequestMessage};
     use volary_core::tool::ToolCall;
-    use volary_trajectory::{Outcome, StepRecord};
+    use volary_episode::{Outcome, StepRecord};
     use volary_view::highlight::{Point, RenderedPiece};
 
     use super::*;

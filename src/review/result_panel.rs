@@ -2,10 +2,10 @@
 //! answer, the submitted patch as a diff, and the last error.
 
 use leptos::prelude::*;
+use volary_analysis::result::{LastError, PatchLine};
 use volary_core::json::Text;
 use volary_core::quantity::{count_text, plural};
-use volary_trajectory::result::{LastError, PatchLine};
-use volary_trajectory::{Episode, Score};
+use volary_episode::{Episode, Score};
 use volary_view::summary::reward_text;
 use volary_view::text::cut_at;
 

@@ -4,9 +4,9 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_core::quantity::{count_text, plural, size_text};
-use volary_trajectory::table::Row;
 
 use crate::storage::origin::PUBLISHED;
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::spans::{Span, extent, spans};
 use volary_core::quantity::plural;
-use volary_trajectory::Episode;
-use volary_trajectory::spans::{Span, extent, spans};
+use volary_episode::Episode;
 use volary_view::summary::seconds_text;
 use volary_view::time_lanes::{LANE, bar, class_of, span_duration, span_text};
 use volary_view::training::SIDE;

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::table::arrange::{Arranging, Only, Wanted};
+use volary_analysis::table::filter::Filter;
+use volary_analysis::table::groups::GroupOrder;
+use volary_analysis::table::order::Direction;
+use volary_analysis::table::variation::{Uniform, Variation};
+use volary_analysis::table::view::View;
+use volary_analysis::table::{Column, Row, found_columns};
 use volary_core::json::Text;
-use volary_trajectory::table::arrange::{Arranging, Only, Wanted};
-use volary_trajectory::table::filter::Filter;
-use volary_trajectory::table::groups::GroupOrder;
-use volary_trajectory::table::order::Direction;
-use volary_trajectory::table::variation::{Uniform, Variation};
-use volary_trajectory::table::view::View;
-use volary_trajectory::table::{Column, Row, found_columns};
 use volary_view::library::{COLUMNS, FIRST_COLUMNS, Sort};
 
 use super::gradually::{Work, gradually};

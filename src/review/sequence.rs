@@ -2,7 +2,7 @@
 //! to failure.
 
 use leptos::prelude::*;
-use volary_trajectory::table::Row;
+use volary_analysis::table::Row;
 use volary_view::route::{ReviewPlace, Route};
 
 use super::selection::Look;

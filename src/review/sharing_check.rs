@@ -1,7 +1,7 @@
 //! Warns after a copy about sensitive data in the copied text. Copying is one click, so there is no question before it.
 
 use leptos::prelude::*;
-use volary_trajectory::sensitive::{find, masked_text, summary};
+use volary_analysis::sensitive::{find, masked_text, summary};
 
 use super::viewer::Viewer;
 use crate::components::CopyButton;

@@ -2,12 +2,12 @@
 
 use std::ops::RangeInclusive;
 
+use volary_analysis::annotations::{Annotations, Target};
 use volary_app::review::episode_search::HitPosition;
 use volary_core::quantity::count_text;
+use volary_episode::Episode;
+use volary_episode::passages::{TextPart, passage};
 use volary_protocol::library::EpisodeMatch;
-use volary_trajectory::Episode;
-use volary_trajectory::annotations::{Annotations, Target};
-use volary_trajectory::passages::{TextPart, passage};
 use volary_view::highlight::{Spot, holder_id};
 
 use crate::library::findings::MOST as MOST_HITS;
@@ -130,12 +130,12 @@ fn mark(spot: Spot) -> Option<Mark> {
 
 #[cfg(test)]
 mod tests {
+    use volary_analysis::annotations::Annotation;
     use volary_core::json::{Json, Object};
     use volary_core::message::{Body, ToolRequestMessage};
     use volary_core::tool::ToolCall;
-    use volary_trajectory::annotations::Annotation;
-    use volary_trajectory::passages::TextPosition;
-    use volary_trajectory::{Outcome, StepRecord};
+    use volary_episode::passages::TextPosition;
+    use volary_episode::{Outcome, StepRecord};
 
     use super::*;
 

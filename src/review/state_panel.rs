@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::annotations::Target;
 use volary_core::quantity::{count_text, plural};
-use volary_trajectory::Episode;
-use volary_trajectory::annotations::Target;
-use volary_trajectory::diff::DifferenceKind;
-use volary_trajectory::history::{Change, StatePath, Walk};
+use volary_episode::Episode;
+use volary_episode::diff::DifferenceKind;
+use volary_episode::history::{Change, StatePath, Walk};
 use volary_view::measures::{COST, REWARD, StepMeasure, TOKENS};
 use volary_view::state_path::{of_pointer, words as path_words};
 

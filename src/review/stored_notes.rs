@@ -3,8 +3,8 @@
 //!
 //! Invariant: a change keeps what other tabs stored. Annotations have revisions, so merging is safe in any order.
 
-use volary_trajectory::annotations::Annotations;
-use volary_trajectory::annotations::sidecar::{self, SidecarError};
+use volary_analysis::annotations::Annotations;
+use volary_analysis::annotations::sidecar::{self, SidecarError};
 
 /// Merges what is stored into the notes of a tab. What cannot be read changes nothing.
 pub fn merge_stored(all: &mut Annotations, stored: Option<&str>) -> Result<(), SidecarError> {
@@ -28,7 +28,7 @@ pub fn change(
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use volary_trajectory::annotations::Annotation;
+    use volary_analysis::annotations::Annotation;
 
     use super::*;
 

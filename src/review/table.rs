@@ -6,7 +6,7 @@ use std::time::Duration;
 use leptos::ev::Event;
 use leptos::html;
 use leptos::prelude::*;
-use volary_trajectory::table::{Column, Row};
+use volary_analysis::table::{Column, Row};
 use volary_view::library::{cell_text, class, heading, widths};
 use volary_view::route::{ReviewPlace, Route};
 use volary_view::summary::outcome_class;

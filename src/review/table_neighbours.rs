@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use volary_trajectory::table::Row;
-
+use volary_analysis::table::Row;
 use volary_core::quantity::count_text;
 
 /// The next or the previous row that is wanted. `at` is the index of the open trajectory; `None` if the table does not show

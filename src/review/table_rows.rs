@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use volary_analysis::annotations::tags::{self, tag_of};
+use volary_analysis::annotations::{Annotation, Annotations};
+use volary_analysis::table::variation::Uniform;
+use volary_analysis::table::{Column, Row};
 use volary_core::json::Text;
-use volary_trajectory::annotations::tags::{self, tag_of};
-use volary_trajectory::annotations::{Annotation, Annotations};
-use volary_trajectory::table::variation::Uniform;
-use volary_trajectory::table::{Column, Row};
-
 use volary_view::library::FIRST_COLUMNS;
 
 /// Returns whether a default column may be hidden. The others identify the row and show how well it went.
@@ -96,7 +95,7 @@ pub fn sampled(rows: &[Arc<Row>]) -> impl Iterator<Item = &Row> + Clone {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::annotations::Verdict;
+    use volary_analysis::annotations::Verdict;
 
     use super::*;
 

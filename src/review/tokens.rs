@@ -19,8 +19,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trajectory::Episode;
-use volary_trajectory::token_record::{Extreme, TokenRecord, TokenRecordError};
+use volary_analysis::tokens::Extreme;
+use volary_episode::Episode;
+use volary_episode::token_record::{TokenRecord, TokenRecordError};
 use volary_view::token_lines::next_in_ranking;
 use volary_view::token_shades::Scale;
 

@@ -28,9 +28,9 @@ use std::sync::Arc;
 
 use leptos::html::Div;
 use leptos::prelude::*;
+use volary_analysis::training::catalog::CatalogBuilder;
+use volary_analysis::training::{Catalog, RunRows};
 use volary_core::quantity::plural;
-use volary_trajectory::training::catalog::CatalogBuilder;
-use volary_trajectory::training::{Catalog, RunRows};
 use volary_view::route::{ReviewPlace, TrainingLook, TrainingPlace};
 
 use super::comparison::EpisodeComparison;

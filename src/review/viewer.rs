@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::annotations::Target;
+use volary_analysis::result::EpisodeResult;
+use volary_analysis::sensitive;
+use volary_analysis::timeline::{marks, next_mark, previous_mark};
 use volary_app::playground::address::last_step;
 use volary_app::playground::replay_check::ReplayCheck;
 use volary_app::review::episode_search::{EpisodeSearch, SearchEffect};
-use volary_trajectory::Episode;
-use volary_trajectory::annotations::Target;
-use volary_trajectory::result::EpisodeResult;
-use volary_trajectory::sensitive;
-use volary_trajectory::timeline::{marks, next_mark, previous_mark};
+use volary_episode::Episode;
 use volary_view::highlight::Spot;
 
 use super::panels::{DETAILS, RESULT, telling_panel};
@@ -328,7 +328,7 @@ impl Default for Viewer {
 #[cfg(test)]
 mod tests {
     use volary_core::message::{Message, Role};
-    use volary_trajectory::{Ending, Outcome, StepRecord};
+    use volary_episode::{Ending, Outcome, StepRecord};
 
     use super::*;
     use crate::review::panels::NOTES;

@@ -2,9 +2,10 @@
 
 mod storage_page;
 
+use volary_core::quantity::{plural, size_text};
+
 use leptos::prelude::*;
 use storage_page::{StorageContent, StoragePage, StoredSummary};
-use volary_core::quantity::{plural, size_text};
 
 use super::section::Section;
 use crate::browser::files;

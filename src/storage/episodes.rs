@@ -1,13 +1,13 @@
 //! Stored episodes: texts in parts, and a separate row for lists.
 //!
-//! A text is in the format of `volary_trajectory::native`. The key of a part is the id with escaped slashes, a slash,
+//! A text is in the format of `volary_episode::native`. The key of a part is the id with escaped slashes, a slash,
 //! and the number of the part, because an id may be any string, `a` and `a/000000` among them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use volary_analysis::table::Row;
 use volary_core::json::Text;
-use volary_trajectory::import::index::EpisodeRange;
-use volary_trajectory::table::Row;
+use volary_formats::import::index::EpisodeRange;
 
 use super::record::{FORMAT, RowRecord};
 use super::unreadable::{self, RecordLocation};

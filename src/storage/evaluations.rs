@@ -10,8 +10,8 @@ use volary_agent::evaluation::{CellResult, Plan, episode_id};
 use volary_agent::model::limits::Spent;
 use volary_core::json;
 use volary_core::json::{Json, Object};
-use volary_trajectory::StepRecord;
-use volary_trajectory::native::{step_from_json, step_to_json};
+use volary_episode::StepRecord;
+use volary_episode::native::{step_from_json, step_to_json};
 
 use super::record::{self, DraftRecord, FORMAT, HeadRecord};
 use super::{all, episodes, get, keys_between, unreadable, write};
@@ -248,7 +248,7 @@ fn read_draft(text: &KeptText) -> Result<(usize, Draft), Damage> {
 #[cfg(test)]
 mod tests {
     use volary_core::message::Message;
-    use volary_trajectory::Outcome;
+    use volary_episode::Outcome;
 
     use super::super::record::{check_golden, read_json, write_json};
     use super::*;

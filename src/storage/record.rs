@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use volary_app::evaluation::summary::PolicySummary;
 use volary_core::json;
 use volary_core::json::{Json, from_json, to_json};
-use volary_trajectory::import::fields::FieldMapping;
+use volary_formats::import::fields::FieldMapping;
 
 use crate::browser::database::{Damage, KeptText};
 
@@ -80,7 +80,7 @@ pub(super) struct SourceRecord {
 /// The row of an episode in lists.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RowRecord {
-    /// As [`volary_trajectory::table::Row`] encodes it.
+    /// As [`volary_analysis::table::Row`] encodes it.
     pub(super) row: Json,
     /// The id of the file that holds the episode, if it has no text of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
 //! Large files that hold episodes. They are stored unchanged, so that an episode can be opened in place.
 
 use volary_core::json::Text;
-use volary_trajectory::import::fields::FieldMapping;
+use volary_formats::import::fields::FieldMapping;
 
 use super::record::{self, FORMAT, SourceRecord};
 use super::{database, get, unreadable, write};

@@ -19,8 +19,8 @@ use volary_envs::tau::Task;
 use volary_envs::tau::checkout::{Original, ReadFile, Split};
 use volary_envs::tau::checkout_files::{CUSTOMER_SOURCE, needed};
 use volary_envs::tau::original::OriginalData;
+use volary_formats::archive::{Archive, Limits, is_archive};
 use volary_protocol::checkout::{self as protocol, Event, Request, Summary};
-use volary_trajectory::archive::{Archive, Limits, is_archive};
 
 use crate::browser::files::GivenFile;
 use crate::browser::files::streaming_download::StreamingDownload;
@@ -340,7 +340,7 @@ fn id_of(files: &Files) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::archive::Packer;
+    use volary_formats::archive::Packer;
 
     use super::*;
 

@@ -8,11 +8,11 @@ use futures_util::future::join_all;
 use volary_agent::{RunnerError, Stage, Stepped};
 use volary_core::registry::Registry;
 use volary_core::{AnyMessage, Clock, Object};
+use volary_episode::{Episode, Recipe};
 use volary_protocol::environments::{
     EnvironmentId, Event, Question, QuestionId, Request, ServerAccess,
 };
 use volary_protocol::episode::{CHUNK_STEPS, EpisodeChunk, Steps};
-use volary_trajectory::{Episode, Recipe};
 
 use super::live::{Announce, LiveEnvironment, OpeningRefusal, ServerNotice};
 use super::outside::PageOutside;

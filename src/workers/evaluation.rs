@@ -10,12 +10,12 @@ use futures_util::{StreamExt, future, stream};
 use volary_agent::Cancel;
 use volary_agent::evaluation::play::play_on;
 use volary_agent::evaluation::{CellResult, Job};
+use volary_analysis::table::Row;
 use volary_core::Clock;
 use volary_core::registry::Registry;
+use volary_episode::{Episode, native};
 use volary_protocol::environments::ServerAccess;
 use volary_protocol::evaluation::{Event, Request};
-use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, native};
 
 use super::batches::{BatchLimits, send_in_batches};
 use super::environments::Environments;

@@ -52,15 +52,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use volary_analysis::sensitive;
+use volary_analysis::table::Row;
 use volary_core::Clock;
 use volary_core::json::{Json, Text};
+use volary_formats::import::fields::Mappings;
 use volary_protocol::RequestId;
 use volary_protocol::episode::chunks;
 use volary_protocol::library::{Event, Request, SensitiveEpisode, TaggedEpisode};
-
-use volary_trajectory::import::fields::Mappings;
-use volary_trajectory::sensitive;
-use volary_trajectory::table::Row;
 
 use self::cancelled::Cancelled;
 use self::continuation::Continuation;
@@ -404,7 +403,7 @@ fn tell_unkept(kept: Result<(), String>, send: Send<'_>) {
 }
 
 #[cfg(test)]
-use volary_trajectory::native;
+use volary_episode::native;
 
 #[cfg(test)]
 mod keeping_tests;

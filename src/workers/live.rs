@@ -12,10 +12,10 @@ use volary_core::json::{Object, Text};
 use volary_core::outside::Outside;
 use volary_core::registry::{Registry, RegistryError};
 use volary_core::{AnyMessage, Clock};
+use volary_episode::frames::FrameHistory;
+use volary_episode::{Episode, Recipe};
 use volary_protocol::environments::{ServerAccess, ServerEnvironment};
 use volary_remote::task;
-use volary_trajectory::frames::FrameHistory;
-use volary_trajectory::{Episode, Recipe};
 
 use crate::browser::timers;
 use crate::python;

@@ -4,8 +4,8 @@
 
 use leptos::wasm_split::wasm_split;
 use volary_core::json::Object;
+use volary_formats::export::training_rows::RowColumn;
 use volary_parquet::{ParquetError, RowWriter, Rows, contradictory, is_parquet, read_rows};
-use volary_trajectory::export::training_rows::RowColumn;
 
 use crate::browser::isolation::isolated;
 use crate::browser::lazy::Loaded;

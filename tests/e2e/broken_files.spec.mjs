@@ -1,5 +1,5 @@
 // Broken and oversized files in the library: readable data is shown, the rest is reported, and the page never
-// blocks. (The importers are tested natively, in crates/trajectory/tests/imports.)
+// blocks. (The importers are tested natively, in crates/formats/tests/imports.)
 
 import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-"""Runs Volary's side of the tests: crates/trajectory/examples/interop.rs, and the Python package of the command."""
+"""Runs Volary's side of the tests: crates/formats/examples/interop.rs, and the Python package of the command."""
 
 import json
 import subprocess

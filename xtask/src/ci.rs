@@ -50,13 +50,15 @@ pub const BELOW_THE_PAGE: &[&str] = &[
     "volary-rollout",
     "volary-envs",
     "volary-remote",
-    "volary-trajectory",
+    "volary-episode",
+    "volary-analysis",
+    "volary-formats",
     "volary-classroom",
     "volary-agent",
     "volary-protocol",
     "volary-app",
-    "volary-view",
     "volary-lesson",
+    "volary-view",
 ];
 
 type Stage = fn(&Project) -> Result<Count>;

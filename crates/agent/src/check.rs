@@ -8,9 +8,9 @@ use volary_core::json::{Json, Object, Text};
 use volary_core::outside::{Closed, Outside};
 use volary_core::registry::Registry;
 use volary_core::{AnyMessage, Clock, json};
-use volary_trajectory::diff::identical;
-use volary_trajectory::native::{frame_to_json, messages_to_json, tools_to_json};
-use volary_trajectory::{Episode, Outcome};
+use volary_episode::diff::identical;
+use volary_episode::native::{frame_to_json, messages_to_json, tools_to_json};
+use volary_episode::{Episode, Outcome};
 
 use crate::runner::{Runner, RunnerError};
 

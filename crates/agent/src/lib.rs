@@ -20,6 +20,8 @@ pub mod runner;
 pub mod scripted;
 pub mod student;
 
+pub use volary_analysis::statistics;
+
 pub use check::{Check, Divergence, check, compare};
 pub use oracle::Oracle;
 pub use policy::{Decision, Policy, PolicyError, PolicyInput};
@@ -28,4 +30,3 @@ pub use rollout::{Cancel, Limits, Next, RolloutError, Stop, decide, rollout, ste
 pub use runner::{Opening, Runner, RunnerError, Stage, Stepped};
 pub use scripted::{ScriptError, Scripted};
 pub use student::{Fault, Student};
-pub use volary_trajectory::statistics;

@@ -5,7 +5,7 @@ use volary_core::json::Text;
 use volary_core::registry::EnvironmentEntry;
 use volary_core::view::ViewInput;
 use volary_core::{AnyMessage, ToolRequestMessage};
-use volary_trajectory::{StepRecord, call_id};
+use volary_episode::{StepRecord, call_id};
 
 use crate::policy::{Decision, Policy, PolicyError, PolicyInput};
 

@@ -3,7 +3,7 @@
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 use volary_core::{Frame, Tool, ToolRequestMessage};
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 /// What a policy sees before it decides.
 pub struct PolicyInput<'a> {

@@ -6,7 +6,7 @@ use volary_core::message::Body;
 use volary_core::random::Random;
 use volary_core::tool::ToolCallFunction;
 use volary_core::{Tool, ToolCall, ToolRequestMessage};
-use volary_trajectory::call_id;
+use volary_episode::call_id;
 
 use crate::draw::draw_object;
 use crate::policy::{Decision, Policy, PolicyError, PolicyInput};

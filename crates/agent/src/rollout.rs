@@ -10,7 +10,7 @@ use std::rc::Rc;
 use volary_core::Frame;
 use volary_core::ToolRequestMessage;
 use volary_core::json::Text;
-use volary_trajectory::{Ending, Episode, PatchError, StepError};
+use volary_episode::{Ending, Episode, PatchError, StepError};
 
 use crate::policy::{Decision, Policy, PolicyError, PolicyInput};
 use crate::runner::{RunnerError, Stage};

@@ -16,7 +16,7 @@ use volary_core::json::{Object, Text};
 use volary_core::outside::{Closed, Outside};
 use volary_core::registry::{Registry, RegistryError};
 use volary_core::{AnyMessage, Clock, Environment, EnvironmentError, Frame, Tool};
-use volary_trajectory::{Episode, FramePatch, Outcome, Recipe, StepRecord};
+use volary_episode::{Episode, FramePatch, Outcome, Recipe, StepRecord};
 
 /// An environment that is being played.
 pub struct Runner {

@@ -10,8 +10,8 @@ use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
 use volary_core::tool::ToolCallFunction;
 use volary_core::{AnyMessage, ToolCall, ToolRequestMessage, json};
-use volary_trajectory::call_id;
-use volary_trajectory::native::{message_from_json, message_to_json};
+use volary_episode::call_id;
+use volary_episode::native::{message_from_json, message_to_json};
 
 use crate::policy::{Decision, Policy, PolicyError, PolicyInput};
 

@@ -11,8 +11,8 @@ use volary_core::message::Body;
 use volary_core::random::Random;
 use volary_core::tool::ToolCallFunction;
 use volary_core::{Tool, ToolCall, ToolRequestMessage};
-use volary_trajectory::passages::content;
-use volary_trajectory::{Episode, call_id};
+use volary_episode::passages::content;
+use volary_episode::{Episode, call_id};
 
 use crate::oracle::Oracle;
 use crate::policy::{Decision, Policy, PolicyError, PolicyInput};

@@ -15,7 +15,7 @@ pub mod notes;
 pub mod source;
 
 use volary_core::json::{Json, Text};
-use volary_trajectory::{Ending, Episode};
+use volary_episode::{Ending, Episode};
 
 use message::{EmbedTheme, Incoming, Load, Outgoing, ReceivedMessage, VERSION};
 use notes::{EmbedNotes, Note};

@@ -4,9 +4,11 @@
 //!
 //! Invariant: only [`VOLARY`] is complete. Any other format may fail or leave something out.
 
+use volary_analysis::sensitive;
 use volary_core::Json;
-use volary_trajectory::export::{atif, html, inspect, ldp, slime, tau_bench};
-use volary_trajectory::{Episode, markdown, messages_jsonl, native, renderer_files, sensitive};
+use volary_episode::{Episode, native};
+use volary_formats::export::{atif, html, inspect, ldp, slime, tau_bench};
+use volary_formats::{markdown, messages_jsonl, renderer_files};
 
 /// A format of files with one episode.
 #[derive(Clone, Copy, Debug)]
@@ -183,7 +185,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use volary_core::{Message, Role, object};
-    use volary_trajectory::{Outcome, Recipe, StepRecord};
+    use volary_episode::{Outcome, Recipe, StepRecord};
 
     use super::*;
 

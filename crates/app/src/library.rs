@@ -21,10 +21,10 @@ pub mod source;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_protocol::library::Event;
 use volary_protocol::{RequestId, WorkerLoss};
-use volary_trajectory::table::Row;
 
 pub use self::effect::Effect;
 use self::readings::{ReadingNumber, Readings};

@@ -13,7 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, from_json, read, to_json};
-use volary_trajectory::share::{self, ShareError};
+use volary_episode::share::{self, ShareError};
 
 use crate::name::Name;
 

@@ -5,7 +5,7 @@
 
 use volary_core::json::Object;
 use volary_core::random::Random;
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 /// The maximum number of pairs. More entrants are not all compared with each other.
 pub const MOST_PAIRS: usize = 200;
@@ -128,7 +128,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use volary_core::message::Message;
-    use volary_trajectory::{Outcome, StepError, StepRecord};
+    use volary_episode::{Outcome, StepError, StepRecord};
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! The rows of the board: who has reached what. Also the names that it shows, and its table for spreadsheets.
 
 use serde::{Deserialize, Serialize};
-use volary_trajectory::export::csv::push_text;
-use volary_trajectory::{Ending, Episode, time};
+use volary_analysis::csv::push_text;
+use volary_episode::{Ending, Episode, time};
 
 use crate::name::Name;
 

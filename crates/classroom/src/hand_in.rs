@@ -16,8 +16,8 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, from_json, read, to_json};
 use volary_core::object;
-use volary_trajectory::Episode;
-use volary_trajectory::native::{episode_from_json, episode_to_json};
+use volary_episode::Episode;
+use volary_episode::native::{episode_from_json, episode_to_json};
 
 use crate::assignment::{Assignment, MOST_TASKS, is_word};
 use crate::board::{BoardRow, Standing};

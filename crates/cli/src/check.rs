@@ -10,8 +10,8 @@ use tokio::runtime::Runtime;
 use volary_agent::check::{self, Divergence};
 use volary_core::json::Json;
 use volary_core::registry::Registry;
+use volary_episode::Episode;
 use volary_server::time::RuntimeClock;
-use volary_trajectory::Episode;
 
 use crate::output::{self, plain};
 use crate::{ExitStatus, inputs};

@@ -17,12 +17,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
+use volary_analysis::search::{Query, RawFilter};
+use volary_episode::{Episode, native};
+use volary_formats::archive::Limits;
+use volary_formats::import::fields::{FieldMapping, Mappings};
+use volary_formats::import::{ImportError, InputFile, Note, NoteLevel, import_mapped};
 use volary_parquet::{is_parquet, read_rows};
-use volary_trajectory::archive::Limits;
-use volary_trajectory::import::fields::{FieldMapping, Mappings};
-use volary_trajectory::import::{ImportError, InputFile, Note, NoteLevel, import_mapped};
-use volary_trajectory::search::{Query, RawFilter};
-use volary_trajectory::{Episode, native};
 
 use batches::{Reading, Sizes};
 use groups::{Group, groups};

@@ -6,9 +6,9 @@ use anstyle::{AnsiColor, Style};
 use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
-use volary_trajectory::Episode;
-use volary_trajectory::import::fields::Mappings;
-use volary_trajectory::search::{Document, Query};
+use volary_analysis::search::{Document, Query};
+use volary_episode::Episode;
+use volary_formats::import::fields::Mappings;
 
 use crate::output::{self, plain};
 use crate::{ExitStatus, inputs};

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use volary_trajectory::sensitive::{Finding, FindingKind, summary};
+use volary_analysis::sensitive::{Finding, FindingKind, summary};
 
 use crate::output::plain;
 

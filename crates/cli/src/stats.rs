@@ -9,12 +9,12 @@ use clap::Args;
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 use serde::Serialize;
-use volary_trajectory::export::csv;
-use volary_trajectory::statistics::{Estimate, mean, mean_over_tasks};
-use volary_trajectory::table::groups::{Group, GroupBy, GroupOrder, SUCCESS, grouped, passes};
-use volary_trajectory::table::order::Direction;
-use volary_trajectory::table::view::read_column;
-use volary_trajectory::table::{Cell, Column, Row, found_columns};
+use volary_analysis::csv;
+use volary_analysis::statistics::{Estimate, mean, mean_over_tasks};
+use volary_analysis::table::groups::{Group, GroupBy, GroupOrder, SUCCESS, grouped, passes};
+use volary_analysis::table::order::Direction;
+use volary_analysis::table::view::read_column;
+use volary_analysis::table::{Cell, Column, Row, found_columns};
 
 use crate::output::{self, plain};
 use crate::{ExitStatus, inputs};

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 /// Made by us in the formats of other tools.
-const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../trajectory/tests/fixtures");
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../formats/tests/fixtures");
 /// Episodes of the built-in environments.
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/examples");
 

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use volary_core::json::Json;
 use volary_core::random::Random;
-use volary_trajectory::import::index::{Indexer, open};
-use volary_trajectory::import::{InputFile, import};
+use volary_formats::import::index::{Indexer, open};
+use volary_formats::import::{InputFile, import};
 
 use crate::judge::{as_lines, show};
 use crate::seeds::Format;

@@ -4,19 +4,22 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use volary_analysis::align::align_episodes;
+use volary_analysis::csv;
+use volary_analysis::search::{Document, Query};
+use volary_analysis::table::Row;
+use volary_analysis::timeline;
 use volary_core::json::Json;
+use volary_episode::Episode;
+use volary_episode::native::{episode_from_json, episode_to_json};
+use volary_formats::archive::Limits;
+use volary_formats::archive::listing::{Parts, list};
+use volary_formats::import::index::torch_dump::{DumpStep, TorchDump};
+use volary_formats::import::index::{Indexer, open};
+use volary_formats::import::{InputFile, import_within};
+use volary_formats::markdown::to_markdown;
+use volary_formats::{export, messages_jsonl, renderer_files};
 use volary_parquet::{is_parquet, read_rows};
-use volary_trajectory::align::align_episodes;
-use volary_trajectory::archive::Limits;
-use volary_trajectory::archive::listing::{Parts, list};
-use volary_trajectory::import::index::torch_dump::{DumpStep, TorchDump};
-use volary_trajectory::import::index::{Indexer, open};
-use volary_trajectory::import::{InputFile, import_within};
-use volary_trajectory::markdown::to_markdown;
-use volary_trajectory::native::{episode_from_json, episode_to_json};
-use volary_trajectory::search::{Document, Query};
-use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, export, messages_jsonl, renderer_files, timeline};
 
 /// The limits of archives, so that a case is cheap.
 const LIMITS: Limits = Limits {
@@ -149,7 +152,7 @@ fn written(episodes: &[Episode]) {
     assert!(Json::parse(&export::inspect::to_text(few, "x")).is_ok());
     messages_jsonl::to_text(few.iter().copied());
     let rows: Vec<Row> = all.iter().map(|one| Row::of(one, Vec::new())).collect();
-    assert!(export::csv::to_text(&rows, &export::csv::COLUMNS).starts_with("id,name"));
+    assert!(csv::to_text(&rows, &csv::COLUMNS).starts_with("id,name"));
     if let [one, other, ..] = few {
         align_episodes(one, other);
     }

@@ -17,11 +17,11 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use volary_formats::import::InputFile;
 use volary_fuzz::growth::{self, Cost, MOST_TIME};
 use volary_fuzz::judge::{Depth, judge};
 use volary_fuzz::mutate::case;
 use volary_fuzz::seeds::{Format, formats};
-use volary_trajectory::import::InputFile;
 
 /// The stack of a worker in a browser, in bytes.
 const STACK: usize = 1 << 20;

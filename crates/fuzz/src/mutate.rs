@@ -6,7 +6,7 @@
 
 use volary_core::json::Json;
 use volary_core::random::Random;
-use volary_trajectory::import::InputFile;
+use volary_formats::import::InputFile;
 
 use crate::bytes::{damage as damage_bytes, recode};
 use crate::packing;

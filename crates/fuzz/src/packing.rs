@@ -1,8 +1,8 @@
 //! Packs mutated files into archives, and unpacks seeds.
 
 use volary_core::random::Random;
-use volary_trajectory::archive::{Archive, Limits, Packer};
-use volary_trajectory::import::InputFile;
+use volary_formats::archive::{Archive, Limits, Packer};
+use volary_formats::import::InputFile;
 
 /// Names that lead outside of the archive, or are invalid.
 const NAMES: [&str; 9] = [

@@ -3,8 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use volary_trajectory::import::{InputFile, import};
-use volary_trajectory::{Episode, native, renderer_files};
+use volary_episode::{Episode, native};
+use volary_formats::import::{InputFile, import};
+use volary_formats::renderer_files;
 
 /// A format with its seeds. The name is that of its importer.
 #[derive(Clone, Debug)]
@@ -163,7 +164,7 @@ const PARQUET: &[&str] = &[
 
 /// Every format with its seeds: the fixtures of the importers, and files written by Volary itself.
 pub fn formats() -> io::Result<Vec<Format>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trajectory/tests/fixtures");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/fixtures");
     let mut formats = Vec::new();
     for &(name, bundles) in FIXTURES {
         let mut seeds = Vec::new();

@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use volary_formats::import::{ImportError, ImportOutcome, InputFile, NoteLevel, import};
 use volary_fuzz::judge::{Depth, judge};
-use volary_trajectory::import::{ImportError, ImportOutcome, InputFile, NoteLevel, import};
 
 /// Far more than any of these takes, even unoptimised: quadratic work would take hours.
 const LONGEST: Duration = Duration::from_secs(60);

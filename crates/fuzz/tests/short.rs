@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
+use volary_formats::import::InputFile;
 use volary_fuzz::judge::{Depth, judge};
 use volary_fuzz::mutate::case;
 use volary_fuzz::seeds::formats;
-use volary_trajectory::import::InputFile;
 
 /// The number of cases of each format; `cargo xtask fuzz` runs more.
 const CASES: u64 = 75;

@@ -11,7 +11,7 @@ use volary_core::json::{Json, Object};
 use volary_core::message::Body;
 use volary_core::tool::ToolCallFunction;
 use volary_core::{ToolCall, ToolRequestMessage};
-use volary_trajectory::call_id;
+use volary_episode::call_id;
 
 use crate::block::Field;
 use crate::lesson::Problem;

@@ -1,7 +1,7 @@
 //! Goals of checks. Whether a goal is met is a pure function of the episode, and of the step that the reader selected.
 
 use volary_core::AnyMessage;
-use volary_trajectory::{Ending, Episode, Outcome, StepRecord};
+use volary_episode::{Ending, Episode, Outcome, StepRecord};
 
 use crate::block::{Field, Fields};
 use crate::lesson::Problem;

@@ -7,7 +7,7 @@ use volary_app::playground::tasks::{self, TaskSource};
 use volary_core::json::Object;
 use volary_core::registry::Registry;
 use volary_core::{AnyMessage, ToolRequestMessage};
-use volary_trajectory::{Recipe, call_id};
+use volary_episode::{Recipe, call_id};
 
 use crate::goal::Goal;
 

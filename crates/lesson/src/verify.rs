@@ -7,7 +7,7 @@ use volary_agent::{Cancel, Limits, Oracle, Runner, Student, rollout};
 use volary_app::playground::tasks::TaskSource;
 use volary_core::registry::Registry;
 use volary_core::{AnyMessage, Clock};
-use volary_trajectory::{Episode, Recipe};
+use volary_episode::{Episode, Recipe};
 
 use crate::goal::Goal;
 use crate::lesson::{Lesson, Play, Problem, Recording};

@@ -1,4 +1,4 @@
-//! Reads the rows of Parquet files as JSON Lines, which the readers of `volary-trajectory` know: TRL's completions, and
+//! Reads the rows of Parquet files as JSON Lines, which the readers of `volary-formats` know: TRL's completions, and
 //! data sets of conversations. Writes rows of JSON values as Parquet files ([`RowWriter`]).
 //!
 //! - A struct becomes an object, a list a list, and a map an object if its keys are texts, numbers or booleans. Text

@@ -8,11 +8,11 @@ use std::marker::PhantomData;
 use serde::de::{Deserializer, Error, Visitor};
 use serde::ser::Serializer;
 use volary_agent::evaluation::{Actor, CellResult};
+use volary_analysis::table::Row;
 use volary_core::AnyMessage;
 use volary_core::json::{Json, Object};
-use volary_trajectory::frames::FramePatch;
-use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, Recipe, StepRecord, native};
+use volary_episode::frames::FramePatch;
+use volary_episode::{Episode, Recipe, StepRecord, native};
 
 /// A value with a JSON codec.
 pub(crate) trait Coded: Sized {

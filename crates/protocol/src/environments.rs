@@ -12,7 +12,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use volary_core::AnyMessage;
 use volary_core::json::{Object, Text};
-use volary_trajectory::Recipe;
+use volary_episode::Recipe;
 
 use crate::coded;
 use crate::envelope::{self, Channel};

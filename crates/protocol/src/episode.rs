@@ -4,9 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::Text;
-use volary_trajectory::frames::{FrameHistory, FramePatch};
-use volary_trajectory::patch::PatchError;
-use volary_trajectory::{Episode, StepRecord};
+use volary_episode::frames::{FrameHistory, FramePatch};
+use volary_episode::patch::PatchError;
+use volary_episode::{Episode, StepRecord};
 
 use crate::coded;
 

@@ -10,7 +10,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use volary_agent::evaluation::{Actor, CellResult, Job};
 use volary_core::json::Text;
-use volary_trajectory::Recipe;
+use volary_episode::Recipe;
 
 use crate::coded;
 use crate::envelope::{self, Channel};

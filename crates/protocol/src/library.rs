@@ -3,11 +3,11 @@
 //! Requests are handled concurrently: an episode is opened while a large file is being read.
 
 use serde::{Deserialize, Serialize};
+use volary_analysis::sensitive;
+use volary_analysis::table::Row;
 use volary_core::json::Text;
-use volary_trajectory::import::fields::{FieldMapping, Mappings, Shape};
-use volary_trajectory::passages::{TextPart, TextPosition};
-use volary_trajectory::sensitive;
-use volary_trajectory::table::Row;
+use volary_episode::passages::{TextPart, TextPosition};
+use volary_formats::import::fields::{FieldMapping, Mappings, Shape};
 
 use crate::coded;
 use crate::envelope::{self, Channel, RequestId};

@@ -6,6 +6,17 @@
 use std::fmt::Debug;
 use std::path::Path;
 
+use volary_agent::evaluation::{Actor, CellResult, Job, Plan, PlannedPolicy, PlannedTask};
+use volary_analysis::sensitive::{self, FindingKind};
+use volary_analysis::table::Row;
+use volary_core::json::{Json, Object};
+use volary_core::message::{Message, ToolRequestMessage};
+use volary_core::{AnyMessage, Frame, object};
+use volary_episode::frames::{FrameHistory, FramePatch};
+use volary_episode::passages::{TextPart, TextPosition};
+use volary_episode::{Episode, Outcome, Recipe, StepRecord, native};
+use volary_formats::import::fields::{FieldMapping, Mappings, Shape};
+
 use crate::envelope::{
     self, Channel, Delivery, decode_delivery, decode_event, decode_header, decode_request,
     encode_delivery, encode_event,
@@ -20,16 +31,6 @@ use crate::{WorkerLoss, checkout, encode, evaluation, rollout};
 use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use volary_agent::evaluation::{Actor, CellResult, Job, Plan, PlannedPolicy, PlannedTask};
-use volary_core::json::{Json, Object};
-use volary_core::message::{Message, ToolRequestMessage};
-use volary_core::{AnyMessage, Frame, object};
-use volary_trajectory::frames::{FrameHistory, FramePatch};
-use volary_trajectory::import::fields::{FieldMapping, Mappings, Shape};
-use volary_trajectory::passages::{TextPart, TextPosition};
-use volary_trajectory::sensitive::{self, FindingKind};
-use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, Outcome, Recipe, StepRecord, native};
 
 fn action() -> AnyMessage {
     ToolRequestMessage::default().into()

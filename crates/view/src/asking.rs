@@ -7,7 +7,7 @@
 use volary_core::AnyMessage;
 use volary_core::json::{Json, Object, Text};
 use volary_core::quantity::large_count_text;
-use volary_trajectory::{StepRecord, Usage};
+use volary_episode::{StepRecord, Usage};
 
 use super::summary::seconds_text;
 
@@ -122,7 +122,7 @@ pub fn cost_text(dollars: f64) -> String {
 mod tests {
     use volary_core::message::{Body, Message, ToolRequestMessage};
     use volary_core::{json, object};
-    use volary_trajectory::{Episode, Outcome};
+    use volary_episode::{Episode, Outcome};
 
     use super::*;
     use crate::tally::Tally;
@@ -137,9 +137,9 @@ mod tests {
                 truncated: false,
             },
         );
-        let value = object!({"action": (volary_trajectory::native::message_to_json(&step.action)),
+        let value = object!({"action": (volary_episode::native::message_to_json(&step.action)),
             "observation": [], "model": "m", "usage": usage});
-        if let Ok(read) = volary_trajectory::native::step_from_json(&Json::Object(value)) {
+        if let Ok(read) = volary_episode::native::step_from_json(&Json::Object(value)) {
             step.details = read.details;
         }
         step.extras = object!({ EXCHANGES: exchanges });

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use volary_analysis::align::lines::{HunkKind, line_hunks};
+use volary_analysis::align::{AlignedRow, frame_differences};
 use volary_core::AnyMessage;
 use volary_core::json::Json;
-use volary_trajectory::align::lines::{HunkKind, line_hunks};
-use volary_trajectory::align::{AlignedRow, frame_differences};
-use volary_trajectory::diff::{Difference, Segment, text_difference};
-use volary_trajectory::passages::{call_text, content};
-use volary_trajectory::{Episode, Rewards};
+use volary_episode::diff::{Difference, Segment, text_difference};
+use volary_episode::passages::{call_text, content};
+use volary_episode::{Episode, Rewards};
 
 use super::summary::reward_text;
 use super::text::cut_at;
@@ -251,10 +251,10 @@ pub fn path_text(path: &[Segment]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use volary_analysis::align::align_episodes;
     use volary_core::Frame;
     use volary_core::message::{Message, Role};
-    use volary_trajectory::align::align_episodes;
-    use volary_trajectory::{Outcome, StepRecord};
+    use volary_episode::{Outcome, StepRecord};
 
     use super::*;
 

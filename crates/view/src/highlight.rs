@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use volary_trajectory::passages::{TextPart, TextPosition};
+use volary_episode::passages::{TextPart, TextPosition};
 
 /// A piece of rendered text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

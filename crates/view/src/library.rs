@@ -1,9 +1,9 @@
 //! The table of trajectories for display: column names, cell texts, filters and order.
 
+use volary_analysis::table::filter::Filter;
+use volary_analysis::table::order::Direction;
+use volary_analysis::table::{Cell, Column, Row};
 use volary_core::quantity::{large_count_text, size_text};
-use volary_trajectory::table::filter::Filter;
-use volary_trajectory::table::order::Direction;
-use volary_trajectory::table::{Cell, Column, Row};
 
 use super::asking::cost_text;
 use super::summary::{reward_text, seconds_text};

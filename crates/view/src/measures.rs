@@ -1,8 +1,8 @@
 //! Per-step amounts that can be drawn as curves: reward, tokens and cost.
 
+use volary_analysis::timeline::{Curve, rewards, tokens, usage};
 use volary_core::quantity::large_count_text;
-use volary_trajectory::Episode;
-use volary_trajectory::timeline::{Curve, rewards, tokens, usage};
+use volary_episode::Episode;
 
 use super::asking::cost_text;
 use super::summary::reward_text;
@@ -50,7 +50,7 @@ fn amounts(curve: Curve) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use volary_core::message::Message;
-    use volary_trajectory::{Outcome, Rewards, StepRecord, Usage};
+    use volary_episode::{Outcome, Rewards, StepRecord, Usage};
 
     use super::*;
 

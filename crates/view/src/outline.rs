@@ -1,7 +1,7 @@
 //! An episode as an outline: one line per step.
 
-use volary_trajectory::timeline::{StepKind, entry, first_line};
-use volary_trajectory::{Episode, StepRecord};
+use volary_analysis::timeline::{StepKind, entry, first_line};
+use volary_episode::{Episode, StepRecord};
 
 use super::transcript::step_record;
 
@@ -56,7 +56,7 @@ pub fn line(episode: &Episode, step: usize) -> OutlineLine {
 #[cfg(test)]
 mod tests {
     use volary_core::message::{Message, Role};
-    use volary_trajectory::Outcome;
+    use volary_episode::Outcome;
 
     use super::*;
 

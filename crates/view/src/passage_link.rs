@@ -2,8 +2,8 @@
 //! is `r`, errors are `e0`). The address also contains the words, so that they are found even if the text has
 //! changed.
 
-use volary_trajectory::annotations::Target;
-use volary_trajectory::passages::TextPosition;
+use volary_analysis::annotations::Target;
+use volary_episode::passages::TextPosition;
 
 use super::highlight::{held, holder_id};
 
@@ -45,7 +45,7 @@ pub fn read(step: usize, at: &str, words: &str) -> Option<Target> {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::passages::TextPart;
+    use volary_episode::passages::TextPart;
 
     use super::*;
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 use super::heights::Heights;
 use super::transcript::{TranscriptIndex, estimated_height};

@@ -1,8 +1,7 @@
 //! What is said about keys, tokens and addresses that were found in something that is about to be shared.
 
+use volary_analysis::sensitive::{Finding, summary};
 use volary_core::json::Text;
-use volary_trajectory::sensitive::{Finding, summary};
-
 use volary_core::quantity::count_text;
 
 /// A finding and the one of several files or episodes that it is in.
@@ -52,9 +51,9 @@ impl OwnedFinding {
 
 #[cfg(test)]
 mod tests {
+    use volary_analysis::sensitive::check;
     use volary_core::message::Message;
-    use volary_trajectory::sensitive::check;
-    use volary_trajectory::{Episode, Outcome, StepRecord};
+    use volary_episode::{Episode, Outcome, StepRecord};
 
     use super::*;
 

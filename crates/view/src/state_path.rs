@@ -1,8 +1,8 @@
 //! Rows of a frame as paths into the state, for the history of a value and for annotations.
 
 use volary_core::{Frame, Json};
-use volary_trajectory::diff::Segment;
-use volary_trajectory::history::{Root, StatePath};
+use volary_episode::diff::Segment;
+use volary_episode::history::{Root, StatePath};
 
 use super::compare::path_text;
 

@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use volary_trajectory::Episode;
-use volary_trajectory::timeline::{Bar, StepKind, bars};
+use volary_analysis::timeline::{Bar, StepKind, bars};
+use volary_episode::Episode;
 
 /// The width of the box.
 pub const WIDTH: f64 = 1000.0;
@@ -118,7 +118,7 @@ mod tests {
     use proptest::prelude::*;
     use volary_core::json::Object;
     use volary_core::message::{Message, Role};
-    use volary_trajectory::{Outcome, StepRecord};
+    use volary_episode::{Outcome, StepRecord};
 
     use super::*;
 

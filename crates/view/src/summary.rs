@@ -2,7 +2,7 @@
 
 use volary_core::json::number::float_text;
 use volary_core::quantity::plural;
-use volary_trajectory::{Ending, Episode};
+use volary_episode::{Ending, Episode};
 
 use super::tally::Tally;
 

@@ -1,7 +1,7 @@
 //! Running totals of reward and usage. They are updated as an episode grows, so a new step does not visit ten thousand
 //! previous ones.
 
-use volary_trajectory::{Episode, Rewards, StepRecord, Usage};
+use volary_episode::{Episode, Rewards, StepRecord, Usage};
 
 /// The totals of an episode's steps so far.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +60,7 @@ impl Tally {
 mod tests {
     use proptest::prelude::*;
     use volary_core::message::Message;
-    use volary_trajectory::Outcome;
+    use volary_episode::Outcome;
 
     use super::*;
 

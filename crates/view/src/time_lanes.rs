@@ -4,9 +4,9 @@
 //! middle, the reward the upper half. Invariants: every coordinate is within the lane; spans without an end reach the end
 //! of their lane and are drawn as outlines.
 
-use volary_trajectory::EndingKind;
-use volary_trajectory::spans::{Span, SpanBars, SpanKind};
-use volary_trajectory::training::times::{Running, SampleTime, StepTimes};
+use volary_analysis::spans::{Span, SpanBars, SpanKind};
+use volary_analysis::training::times::{Running, SampleTime, StepTimes};
+use volary_episode::EndingKind;
 
 use super::summary::seconds_text;
 use super::training::{SIDE, figure_text, place_in};
@@ -200,7 +200,7 @@ pub fn times_words(times: &StepTimes) -> String {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::spans::Bar;
+    use volary_analysis::spans::Bar;
 
     use super::*;
 

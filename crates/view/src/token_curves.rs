@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use volary_core::TokenStream;
-use volary_trajectory::token_record::TokenRecord;
+use volary_episode::token_record::TokenRecord;
 
 use super::shapes::rectangle;
 use super::token_shades::Scale;
@@ -130,8 +130,8 @@ pub fn trained_band(record: &TokenRecord) -> String {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::Episode;
-    use volary_trajectory::token_record::{LossMask, TokenRecordBuilder};
+    use volary_episode::Episode;
+    use volary_episode::token_record::{LossMask, TokenRecordBuilder};
 
     use super::*;
 

@@ -4,7 +4,7 @@
 //! one bin. Gaps and NaN are in none.
 
 use volary_core::TokenStream;
-use volary_trajectory::token_record::TokenRecord;
+use volary_episode::token_record::TokenRecord;
 
 use super::token_shades::{Scale, Shade, short};
 
@@ -121,8 +121,8 @@ impl Histogram {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::Episode;
-    use volary_trajectory::token_record::{Alignment, LossMask, TokenRecordBuilder};
+    use volary_episode::Episode;
+    use volary_episode::token_record::{Alignment, LossMask, TokenRecordBuilder};
 
     use super::*;
 

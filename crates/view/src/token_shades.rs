@@ -4,7 +4,7 @@
 //! that have a value, without the outermost hundredth on both sides, so that one outlier does not make all others equal.
 
 use volary_core::TokenStream;
-use volary_trajectory::token_record::{DIFFERENCE, TokenRecord};
+use volary_episode::token_record::{DIFFERENCE, TokenRecord};
 
 /// The number of shades on each side of a scale.
 pub const SHADES: u8 = 6;
@@ -197,8 +197,8 @@ pub fn with_minus(number: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::Episode;
-    use volary_trajectory::token_record::{Alignment, LossMask, TokenRecordBuilder};
+    use volary_episode::Episode;
+    use volary_episode::token_record::{Alignment, LossMask, TokenRecordBuilder};
 
     use super::*;
 

@@ -1,7 +1,8 @@
 //! Tokens in words: the head and the name of a strip, the description of a token, and its figures.
 
+use volary_analysis::tokens::Readout;
 use volary_core::quantity::count_text;
-use volary_trajectory::token_record::{Readout, TokenCounts, TokenPart, TokenRecord};
+use volary_episode::token_record::{TokenCounts, TokenPart, TokenRecord};
 
 use super::token_shades::with_minus;
 use super::token_text::TokenText;
@@ -172,8 +173,8 @@ pub fn digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use volary_core::TokenStream;
-    use volary_trajectory::Episode;
-    use volary_trajectory::token_record::{Alignment, LossMask, TokenRecordBuilder};
+    use volary_episode::Episode;
+    use volary_episode::token_record::{Alignment, LossMask, TokenRecordBuilder};
 
     use super::*;
 

@@ -2,8 +2,8 @@
 //!
 //! Drawings fill a square of [`SIDE`] units, which the browser stretches. Invariant: every coordinate is within it.
 
+use volary_analysis::training::{Histogram, SeriesPoint};
 use volary_core::quantity::large_count_text;
-use volary_trajectory::training::{Histogram, SeriesPoint};
 
 use super::summary::reward_text;
 

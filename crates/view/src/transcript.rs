@@ -12,7 +12,7 @@ use volary_core::AnyMessage;
 use volary_core::json::{Json, Text};
 use volary_core::message::{Body, ToolRequestMessage};
 use volary_core::tool::call::INVALID_CALLS_KEY;
-use volary_trajectory::{Episode, Outcome, StepRecord};
+use volary_episode::{Episode, Outcome, StepRecord};
 
 pub use places::{FAILURE_PLACE, next_place, previous_place};
 pub use results::{answer_of, copied_text};
@@ -276,7 +276,7 @@ pub(super) mod tests {
     fn a_tool_that_the_episode_lists_is_known() {
         let tool = r#"{"format": "volary-episode", "version": 1, "tools": [
             {"name": "look", "description": "", "parameters": null}]}"#;
-        let reading = volary_trajectory::native::read(tool).unwrap();
+        let reading = volary_episode::native::read(tool).unwrap();
         let episode = &reading.episodes[0];
         assert!(!is_unknown_tool(episode, "look"));
         assert!(is_unknown_tool(episode, "fly_away"));

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use volary_core::json::Text;
 use volary_core::{Frame, Json};
-use volary_trajectory::diff::{Diff, diff};
+use volary_episode::diff::{Diff, diff};
 
 use super::pretty::TokenKind;
 pub use keys::TreeReaction;

@@ -3,7 +3,6 @@
 //! A turn is not part of the episode. It ends with an action or an error; its content stays visible until then.
 
 use volary_agent::model::{Answer, Delta, Exchange, Usage};
-
 use volary_app::notice::Notice;
 
 /// A turn of a model.

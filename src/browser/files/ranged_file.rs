@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use futures_util::future::join;
 use js_sys::Uint8Array;
-use volary_trajectory::archive::is_archive;
-use volary_trajectory::archive::listing::DIRECTORY_TAIL;
+use volary_formats::archive::is_archive;
+use volary_formats::archive::listing::DIRECTORY_TAIL;
 
 use super::streaming_download::FetchError;
 use crate::browser::http::{self, HttpError, Response, Timeouts};

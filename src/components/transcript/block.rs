@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use volary_core::quantity::count_text;
-use volary_trajectory::{Outcome, Rewards, StepRecord};
+use volary_episode::{Outcome, Rewards, StepRecord};
 use volary_view::link::answered_calls;
 use volary_view::summary::{reward_text, seconds_text};
 use volary_view::transcript::{Block, estimated_height, message, observations, step_record};

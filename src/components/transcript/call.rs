@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use volary_core::json::{Object, Text};
 use volary_core::{Json, ToolCall};
-use volary_trajectory::passages::{TextPart, TextPosition};
+use volary_episode::passages::{TextPart, TextPosition};
 use volary_view::content::is_short;
 use volary_view::highlight::holder_id;
 use volary_view::pretty::{one_line, scalar};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use leptos::ev::{Event, MouseEvent};
 use leptos::prelude::*;
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 use volary_view::scroll::Scroll;
 
 use super::ScrollState;

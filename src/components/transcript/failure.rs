@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
-use volary_trajectory::StepRecord;
-use volary_trajectory::passages::{TextPart, TextPosition};
+use volary_episode::StepRecord;
+use volary_episode::passages::{TextPart, TextPosition};
 use volary_view::highlight::holder_id;
 use volary_view::transcript::{FAILURE_PLACE, failure_of};
 

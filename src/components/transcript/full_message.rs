@@ -2,13 +2,13 @@
 //! it can be collapsed, and shown as Markdown or JSON.
 
 use leptos::prelude::*;
+use volary_analysis::timeline::first_line;
 use volary_core::message::ToolRequestMessage;
 use volary_core::quantity::size_text;
 use volary_core::tool::call::INVALID;
 use volary_core::{AnyMessage, Json};
-use volary_trajectory::passages::{TextPart, TextPosition};
-use volary_trajectory::timeline::first_line;
-use volary_trajectory::{StepRecord, native};
+use volary_episode::passages::{TextPart, TextPosition};
+use volary_episode::{StepRecord, native};
 use volary_view::content::{Content, ContentPart, content, is_failure};
 use volary_view::highlight::holder_id;
 use volary_view::text::cut_at;

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::message::ToolResponseMessage;
-use volary_trajectory::{Episode, StepRecord};
+use volary_episode::{Episode, StepRecord};
 use volary_view::content::{Content, content};
 
 use super::context::{CopyMessage, TranscriptContext};

@@ -1,8 +1,8 @@
 //! Details of a model's step: reasoning, usage, and requests.
 
 use leptos::prelude::*;
-use volary_trajectory::StepRecord;
-use volary_trajectory::passages::{TextPart, TextPosition};
+use volary_episode::StepRecord;
+use volary_episode::passages::{TextPart, TextPosition};
 use volary_view::asking::{exchanges, facts, notes, reasoning};
 use volary_view::highlight::holder_id;
 

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Json};
-use volary_trajectory::passages::{TextPart, TextPosition};
+use volary_episode::passages::{TextPart, TextPosition};
 use volary_view::content::content;
 use volary_view::highlight::{Spot as Words, character_of, holder_id};
 use volary_view::text::part_of_character;

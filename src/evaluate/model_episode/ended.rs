@@ -7,7 +7,7 @@ use volary_agent::evaluation::{CellResult, Failure, FailureKind, Job};
 use volary_agent::model::exchange::Exchange;
 use volary_app::evaluation::{Done, Draft};
 use volary_core::json::Json;
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 use crate::models::record;
 
@@ -76,7 +76,7 @@ mod tests {
     use volary_agent::model::limits::Spent;
     use volary_core::message::Message;
     use volary_core::object;
-    use volary_trajectory::{Ending, Outcome, Recipe, StepRecord};
+    use volary_episode::{Ending, Outcome, Recipe, StepRecord};
 
     use super::*;
 

@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 use volary_agent::evaluation::{EvaluationPhase, Plan, Progress, Table};
 use volary_app::evaluation::Evaluation;
-
 use volary_core::quantity::plural;
 
 /// Signals of an open evaluation, updated a few times a second.

@@ -4,9 +4,9 @@ use futures_util::StreamExt;
 use leptos::prelude::*;
 use volary_app::library::replies::{self, EpisodeReply, LibraryReply};
 use volary_core::json::Text;
+use volary_episode::Episode;
+use volary_formats::import::fields::FieldMapping;
 use volary_protocol::library::{EpisodeMatch, Event, Request, SensitiveEpisode, TaggedEpisode};
-use volary_trajectory::Episode;
-use volary_trajectory::import::fields::FieldMapping;
 
 use super::LibraryClient;
 use crate::browser::spawn;

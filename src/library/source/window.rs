@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
-use volary_trajectory::import::fields::FieldMapping;
+use volary_formats::import::fields::FieldMapping;
 
 use super::Source;
 

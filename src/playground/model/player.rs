@@ -11,7 +11,7 @@ use volary_app::notice::Notice;
 use volary_app::playground::chosen_action::{ChosenAction, StepAside};
 use volary_app::playground::replay::is_over;
 use volary_core::json::{Object, Text};
-use volary_trajectory::{Ending, Episode};
+use volary_episode::{Ending, Episode};
 use volary_view::form::Form;
 use volary_view::turn::Stage;
 

@@ -8,7 +8,7 @@ use volary_app::notice::Notice;
 use volary_core::json::Text;
 use volary_core::message::{Message, Role};
 use volary_core::{AnyMessage, ToolRequestMessage};
-use volary_trajectory::{Ending, Episode, call_id};
+use volary_episode::{Ending, Episode, call_id};
 
 use super::settings::Settings;
 use crate::playground::player::Move;
@@ -136,7 +136,7 @@ mod tests {
     use volary_agent::model::limits::Budget;
     use volary_agent::model::{RawCall, ToolChoice};
     use volary_core::message::Body;
-    use volary_trajectory::{Outcome, StepDetails, StepRecord, Usage};
+    use volary_episode::{Outcome, StepDetails, StepRecord, Usage};
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
+use volary_episode::{Episode, Recipe};
 use volary_protocol::environments::{EnvironmentId, Request};
-use volary_trajectory::{Episode, Recipe};
 
 use super::{call, give_python, send_request, warm_up};
 use crate::playground::incoming_episode::receive;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
+use volary_analysis::table::chart::{Axis, Chart, ChartKind, Strip};
+use volary_analysis::table::{Column, Row};
 use volary_core::quantity::{count_text, plural};
-use volary_trajectory::table::chart::{Axis, Chart, ChartKind, Strip};
-use volary_trajectory::table::{Column, Row};
 use volary_view::library::{cell_text, heading};
 use volary_view::point_keys::{PointKey, PointStart, point_key};
 

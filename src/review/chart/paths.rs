@@ -1,7 +1,7 @@
 //! The labels and SVG paths of a chart. Coordinates are in the chart's square view box, with the origin at the top left. Pure.
 
-use volary_trajectory::table::Column;
-use volary_trajectory::table::chart::{Axis, Point, Strip};
+use volary_analysis::table::Column;
+use volary_analysis::table::chart::{Axis, Point, Strip};
 use volary_view::library::date_text;
 
 use crate::review::groups::rounded;
@@ -60,7 +60,7 @@ pub(super) fn means(strips: &[Strip]) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::statistics::Estimate;
+    use volary_analysis::statistics::Estimate;
 
     use super::*;
 

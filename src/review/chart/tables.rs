@@ -1,10 +1,10 @@
 //! The values of a chart as tables.
 
 use leptos::prelude::*;
+use volary_analysis::table::Column;
+use volary_analysis::table::chart::{ChartKind, Strip};
+use volary_analysis::table::filter::Filter;
 use volary_core::quantity::{count_text, plural};
-use volary_trajectory::table::Column;
-use volary_trajectory::table::chart::{ChartKind, Strip};
-use volary_trajectory::table::filter::Filter;
 use volary_view::library::{cell_text, heading};
 
 use super::address;

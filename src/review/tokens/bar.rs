@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::tokens::is_of_other_model;
 use volary_core::json::Text;
-use volary_trajectory::token_record::{TokenRecord, is_of_other_model};
+use volary_episode::token_record::TokenRecord;
 use volary_view::token_shades::Scale;
 use volary_view::token_words::{counts_in_words, is_apart, remarks};
 

@@ -6,7 +6,7 @@ use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::quantity::{count_text, plural};
-use volary_trajectory::token_record::TokenRecord;
+use volary_episode::token_record::TokenRecord;
 use volary_view::point_keys::{PointKey, PointStart, point_key};
 use volary_view::token_curves::{BAND, HEIGHT, WIDTH, curve, token_at, trained_band, x_of};
 use volary_view::token_histogram::{Bin, Histogram};

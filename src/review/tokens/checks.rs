@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::tokens::{CheckResult, TokenCheck, Vocabulary, checks};
 use volary_core::quantity::count_text;
-use volary_trajectory::token_record::{CheckResult, TokenCheck, Vocabulary, checks};
 
 use super::vocabulary::Texts;
 use super::{Tokens, is_positive};

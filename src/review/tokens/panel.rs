@@ -2,8 +2,8 @@
 //! text. Its parts are computed while it is open.
 
 use leptos::prelude::*;
+use volary_analysis::tokens::Extreme;
 use volary_core::quantity::count_text;
-use volary_trajectory::token_record::Extreme;
 use volary_view::token_words::token_facts;
 
 use super::charts::{Curves, HistogramView};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::html;
 use leptos::prelude::*;
-use volary_trajectory::token_record::{TokenPart, TokenRecord};
+use volary_episode::token_record::{TokenPart, TokenRecord};
 use volary_view::token_cell::TokenMarks;
 use volary_view::token_lines::{go, line_of, lines};
 use volary_view::token_text::TokenText;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::tokens::{TrainedPiece, gap_words, joined, trained_text};
 use volary_core::json::Text;
-use volary_trajectory::token_record::{TrainedPiece, gap_words, joined, trained_text};
 
 use super::Tokens;
 use super::vocabulary::Texts;

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
+use volary_analysis::tokens::Vocabulary;
 use volary_core::TokenId;
 use volary_tokens::Tokenizer;
-use volary_trajectory::token_record::Vocabulary;
 use volary_view::token_text::TokenText;
 
 use crate::tokenizer::NamedTokenizer;

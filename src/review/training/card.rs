@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
-use volary_trajectory::training::{Measure, Series, SeriesPoint, TrainingRun};
+use volary_analysis::training::{Measure, Series, SeriesPoint, TrainingRun};
 use volary_view::point_keys::{PointKey, PointStart, point_key};
 use volary_view::route::TrainingPlace;
 use volary_view::training::{ChartFrame, SIDE, figure_text, spread_text};

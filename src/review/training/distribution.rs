@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::training::spread::correlation;
+use volary_analysis::training::{Histogram, Measure, StepSummary};
 use volary_core::quantity::{count_text, plural};
-use volary_trajectory::training::spread::correlation;
-use volary_trajectory::training::{Histogram, Measure, StepSummary};
 use volary_view::training::{SIDE, bars, outline, place_in, sample_figure_text, spread_text};
 
 use super::ShownRun;

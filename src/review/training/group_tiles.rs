@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::training::{Measure, SampleGroup};
 use volary_core::quantity::count_text;
-use volary_trajectory::training::{Measure, SampleGroup};
 use volary_view::route::TrainingPlace;
 use volary_view::training::SIDE;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::training::advantage::AdvantageRule;
+use volary_analysis::training::{Measure, Sample, SampleGroup, StepSummary};
 use volary_core::quantity::plural;
-use volary_trajectory::EndingKind;
-use volary_trajectory::training::advantage::AdvantageRule;
-use volary_trajectory::training::{Measure, Sample, SampleGroup, StepSummary};
+use volary_episode::EndingKind;
 use volary_view::training::{column_decimals, column_text, sample_figure_text};
 
 use super::texts::{advantage_text, group_facts};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::table::Row;
+use volary_analysis::training::{RewardChoice, RunRows};
 use volary_protocol::library::FoundRun;
-use volary_trajectory::table::Row;
-use volary_trajectory::training::{RewardChoice, RunRows};
 use volary_view::route::TrainingPlace;
 
 use super::shown_run::Way;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trajectory::training::series::{Change, change, changes};
-use volary_trajectory::training::{Measure, Series};
+use volary_analysis::training::series::{Change, change, changes};
+use volary_analysis::training::{Measure, Series};
 use volary_view::training::figure_text;
 
 use super::card::card;

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use volary_core::json::Text;
-use volary_trajectory::training::{
+use volary_analysis::training::{
     Measure, RewardChoice, RunRows, Sample, SampleGroup, StepSummary, TrainingRun,
 };
-
+use volary_core::json::Text;
 use volary_view::route::TrainingPlace;
 use volary_view::training::figure_text;
 
@@ -316,9 +315,9 @@ impl RunContent {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use volary_analysis::table::Row;
+    use volary_analysis::training::Catalog;
     use volary_core::object;
-    use volary_trajectory::table::Row;
-    use volary_trajectory::training::Catalog;
 
     use super::*;
 
@@ -448,7 +447,7 @@ pub(super) mod tests {
     fn a_group_says_its_task_unless_that_is_its_name() {
         let with_task = |group: Option<i64>| {
             let mut row = row(1, 0, 0, None);
-            row.task = Some(volary_trajectory::TaskReference {
+            row.task = Some(volary_episode::TaskReference {
                 dataset: "d".into(),
                 id: "refund".into(),
             });
@@ -524,7 +523,7 @@ pub(super) mod tests {
         let with_parts = |reward: Option<f64>| {
             let rows: Vec<Arc<Row>> = [Arc::new(Row {
                 scores: ["format", "answer"]
-                    .map(|name| volary_trajectory::Score {
+                    .map(|name| volary_episode::Score {
                         name: name.into(),
                         value: 0.5.into(),
                         explanation: None,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use volary_analysis::training::{Measure, StepSummary, TrainingRun};
 use volary_core::quantity::count_text;
-use volary_trajectory::training::{Measure, StepSummary, TrainingRun};
 use volary_view::route::TrainingPlace;
 use volary_view::training::{column_decimals, column_text, spread_text};
 
@@ -162,7 +162,7 @@ fn counts(step: &StepSummary) -> [String; 5] {
 
 #[cfg(test)]
 mod tests {
-    use volary_trajectory::table::Row;
+    use volary_analysis::table::Row;
 
     use super::super::shown_run::tests::{row, shown};
     use super::*;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trajectory::training::StepSummary;
+use volary_analysis::training::StepSummary;
 
 use super::distribution::card;
 use super::group_tiles::groups;

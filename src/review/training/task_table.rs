@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::training::tasks::{Course, TaskHistory, tasks, threshold};
 use volary_core::quantity::count_text;
-use volary_trajectory::training::tasks::{Course, TaskHistory, tasks, threshold};
 use volary_view::route::TrainingPlace;
 use volary_view::training::spread_text;
 

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use volary_analysis::table::Column;
+use volary_analysis::table::filter::Filter;
+use volary_analysis::table::view::View;
+use volary_analysis::training::{RewardChoice, Sample, SampleGroup, StepSummary, TrainingRun};
 use volary_core::quantity::{count_text, plural};
-use volary_trajectory::table::Column;
-use volary_trajectory::table::filter::Filter;
-use volary_trajectory::table::view::View;
-use volary_trajectory::training::{RewardChoice, Sample, SampleGroup, StepSummary, TrainingRun};
-
 use volary_view::library::FIRST_COLUMNS;
 use volary_view::route::{ReviewPlace, Route};
 use volary_view::training::{SIDE, figure_text, spread_text};
@@ -319,9 +318,9 @@ pub(super) fn reward_bars(rewards: &[Option<f64>], (low, high): (f64, f64)) -> S
 
 #[cfg(test)]
 mod tests {
+    use volary_analysis::table::Row;
     use volary_core::object;
-    use volary_trajectory::EndingKind;
-    use volary_trajectory::table::Row;
+    use volary_episode::EndingKind;
 
     use super::super::shown_run::tests::{row, shown};
     use super::*;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
+use volary_analysis::spans::SpanKind;
+use volary_analysis::training::times::{LaneOrder, SampleTime, StepTimes};
 use volary_app::review::time_axis::{TimeAxis, TimeEvent};
 use volary_core::quantity::count_text;
-use volary_trajectory::EndingKind;
-use volary_trajectory::spans::SpanKind;
-use volary_trajectory::training::times::{LaneOrder, SampleTime, StepTimes};
+use volary_episode::EndingKind;
 use volary_view::route::TrainingPlace;
 use volary_view::summary::seconds_text;
 use volary_view::time_lanes::{

@@ -8,7 +8,7 @@ use volary_agent::model::Answer;
 use volary_app::connection_test::{
     ConnectionTest, Effect, Event, TestEnd, TestNumber, TestOutcome, report,
 };
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 use super::super::section::Problem as ProblemAlert;
 use super::Editor;

@@ -3,9 +3,8 @@
 use futures_util::FutureExt;
 use volary_core::message::ToolRequestMessage;
 use volary_core::virtual_clock::VirtualClock;
-
+use volary_episode::Episode;
 use volary_protocol::episode::EpisodeAssembler;
-use volary_trajectory::Episode;
 
 use super::*;
 

@@ -12,13 +12,13 @@ use std::rc::Rc;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
+use volary_analysis::table::Row;
 use volary_core::json::{Json, Text};
 use volary_core::quantity::plural;
-use volary_trajectory::archive::is_archive;
-use volary_trajectory::import::NoteLevel;
-use volary_trajectory::import::index::annotated::{AnnotationPlaces, is_annotation};
-use volary_trajectory::import::index::{Entry, Indexer, open};
-use volary_trajectory::table::Row;
+use volary_formats::archive::is_archive;
+use volary_formats::import::NoteLevel;
+use volary_formats::import::index::annotated::{AnnotationPlaces, is_annotation};
+use volary_formats::import::index::{Entry, Indexer, open};
 
 use super::reading::{RunningImport, is_cancelled};
 use super::streaming_import::LARGE;

@@ -4,7 +4,7 @@
 //! Otherwise it was replaced, and is read from its start.
 
 use volary_core::json::Text;
-use volary_trajectory::import::index::Indexer;
+use volary_formats::import::index::Indexer;
 
 use super::{LibraryService, Volume};
 use crate::library::source::{Source, Window, digest_of};
@@ -107,8 +107,8 @@ mod tests {
 
     use futures_util::FutureExt;
     use futures_util::future::LocalBoxFuture;
+    use volary_episode::native;
     use volary_protocol::library::Origin;
-    use volary_trajectory::native;
 
     use super::super::tests::{MemorySource, episode, ids, large, open, service};
     use super::super::{Output, reading};

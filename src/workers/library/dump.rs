@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use futures_util::FutureExt;
 use futures_util::future::{LocalBoxFuture, ready};
-use volary_trajectory::import::index::torch_dump::{DumpStep, TorchDump, Training, TrainingFile};
+use volary_formats::import::index::torch_dump::{DumpStep, TorchDump, Training, TrainingFile};
 
 use super::BATCH;
 use super::finding::SETTLED;

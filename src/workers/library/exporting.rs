@@ -6,15 +6,16 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use volary_analysis::annotations::sidecar;
+use volary_analysis::sensitive;
+use volary_analysis::table::Row;
+use volary_analysis::training::{RewardChoice, TrainingRun};
 use volary_core::json::Text;
 use volary_core::quantity::plural;
+use volary_episode::{Episode, native};
+use volary_formats::export::findings::{self, Findings};
+use volary_formats::export::training_rows::{self, RowShape};
 use volary_protocol::library::{Event, ExportFormat, FoundRun, TaggedEpisode};
-use volary_trajectory::annotations::sidecar;
-use volary_trajectory::export::findings::{self, Findings};
-use volary_trajectory::export::training_rows::{self, RowShape};
-use volary_trajectory::table::Row;
-use volary_trajectory::training::{RewardChoice, TrainingRun};
-use volary_trajectory::{Episode, native, sensitive};
 
 use super::{LibraryService, Output, Send, opening};
 use crate::workers::parquet;

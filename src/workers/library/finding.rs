@@ -6,10 +6,10 @@ use std::rc::Rc;
 use volary_protocol::RequestId;
 use volary_protocol::library::Event;
 
+use volary_analysis::search::{Document, Hit, Query, SearchIndex};
+use volary_analysis::table::Row;
 use volary_core::json::Text;
-use volary_trajectory::Episode;
-use volary_trajectory::search::{Document, Hit, Query, SearchIndex};
-use volary_trajectory::table::Row;
+use volary_episode::Episode;
 
 use super::{BATCH, LibraryService, Output, Send, Volume, listing, opening};
 use crate::library::findings::{EpisodeMatch, Match, find};

@@ -1,10 +1,10 @@
 //! The first episode of files that are only shown.
 
 use volary_core::json::Text;
+use volary_episode::Episode;
+use volary_formats::import::InputFile;
+use volary_formats::import::fields::Mappings;
 use volary_protocol::library::NamedFile;
-use volary_trajectory::Episode;
-use volary_trajectory::import::InputFile;
-use volary_trajectory::import::fields::Mappings;
 
 use super::readers;
 
@@ -30,7 +30,7 @@ pub(super) async fn read(files: Vec<NamedFile>) -> Result<(Episode, Vec<Text>), 
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
-    use volary_trajectory::native;
+    use volary_episode::native;
 
     use super::*;
 

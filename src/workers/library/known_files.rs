@@ -6,8 +6,8 @@
 use std::rc::Rc;
 
 use volary_core::json::Text;
+use volary_formats::import::NoteLevel;
 use volary_protocol::library::Event;
-use volary_trajectory::import::NoteLevel;
 
 use super::reading::RunningImport;
 use super::{BATCH, LibraryService, Output, reading};

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
-use volary_trajectory::import::fields::FieldMapping;
-use volary_trajectory::import::index::Entry;
+use volary_formats::import::fields::FieldMapping;
+use volary_formats::import::index::Entry;
 
 use super::annotations::AnnotatedTraces;
 use super::partial_preview::Begun;

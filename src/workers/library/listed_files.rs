@@ -16,9 +16,9 @@ use futures_util::future::{Either, LocalBoxFuture, join, select};
 use futures_util::{FutureExt, StreamExt, stream};
 use volary_core::json::{Json, Text};
 use volary_core::quantity::plural;
+use volary_formats::import::{Note, NoteLevel};
 use volary_protocol::RequestId;
 use volary_protocol::library::{Event, FileChanges, FileList, Origin, RemoteFile};
-use volary_trajectory::import::{Note, NoteLevel};
 
 use super::continuation::{COMPARED, Continuation};
 use super::dump_pairs::{DumpPairs, other_dump_of};

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use volary_analysis::table::Row;
+use volary_analysis::table::order::newest_first;
 use volary_app::notice::Notice;
 use volary_core::json::Text;
 use volary_protocol::library::Event;
-use volary_trajectory::table::Row;
-use volary_trajectory::table::order::newest_first;
 
 use super::{BATCH, LibraryService, Output, Send};
 use crate::library::repository::EpisodeStore;

@@ -6,13 +6,13 @@
 
 use std::collections::HashMap;
 
+use volary_analysis::table::Row;
 use volary_core::json::Text;
-use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, native};
+use volary_episode::{Episode, native};
+use volary_protocol::library::Origin;
 
 use super::{LibraryService, reading};
 use crate::library::repository::{Held, InFile, Item, ListedRow};
-use volary_protocol::library::Origin;
 
 /// An episode with its id.
 pub(super) struct Named {

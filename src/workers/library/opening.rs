@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
+use volary_analysis::annotations::tags;
+use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_core::quantity::size_text;
+use volary_episode::{Episode, native};
+use volary_formats::import::index::torch_dump;
 use volary_protocol::library::TaggedEpisode;
-use volary_trajectory::annotations::tags;
-use volary_trajectory::import::index::torch_dump;
-use volary_trajectory::table::Row;
-use volary_trajectory::{Episode, native};
 
 use super::{LibraryService, Volume, listing, readers};
 use crate::library::repository::{EpisodeStore, InFile};

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use volary_trajectory::archive::listing::{ListedMember, Parts, Unlisted, list};
-use volary_trajectory::import::index::torch_dump::TorchDump;
+use volary_formats::archive::listing::{ListedMember, Parts, Unlisted, list};
+use volary_formats::import::index::torch_dump::TorchDump;
 
 use super::large_file::Beginning;
 use super::{dump, readers};

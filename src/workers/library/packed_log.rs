@@ -2,8 +2,8 @@
 //! one. Part of the readers' code (`readers`).
 
 use futures_util::FutureExt;
-use volary_trajectory::archive::listing::{ListedMember, Parts};
-use volary_trajectory::import::index::packed::PackedLog;
+use volary_formats::archive::listing::{ListedMember, Parts};
+use volary_formats::import::index::packed::PackedLog;
 
 use super::BATCH;
 use super::large_file::{Beginning, FileRead, LargeFile};

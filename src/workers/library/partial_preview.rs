@@ -6,12 +6,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use volary_analysis::table::Row;
 use volary_core::json::Text;
+use volary_episode::Episode;
+use volary_formats::import::NoteLevel;
+use volary_formats::import::index::Indexer;
 use volary_protocol::library::Event;
-use volary_trajectory::Episode;
-use volary_trajectory::import::NoteLevel;
-use volary_trajectory::import::index::Indexer;
-use volary_trajectory::table::Row;
 
 use super::naming::Named;
 use super::reading::{RunningImport, kept};

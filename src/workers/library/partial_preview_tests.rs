@@ -9,16 +9,15 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::virtual_clock::VirtualClock;
-use volary_trajectory::import::index::{Indexer, index};
-
-use volary_trajectory::Episode;
+use volary_episode::Episode;
+use volary_formats::import::index::{Indexer, index};
+use volary_protocol::library::Origin;
 
 use super::tests::{id_of_now, large};
 use super::*;
 use super::{finding, opening, reading};
 use crate::library::repository::{Held, Item, MemoryStore};
 use crate::library::source::Source;
-use volary_protocol::library::Origin;
 
 /// A file of which only the first `came` bytes have arrived.
 pub(super) struct Slow {

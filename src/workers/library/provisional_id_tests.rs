@@ -5,15 +5,14 @@ use std::task::{Context, Waker};
 
 use futures_util::FutureExt;
 use volary_core::virtual_clock::VirtualClock;
-
-use volary_trajectory::Episode;
+use volary_episode::Episode;
+use volary_protocol::library::Origin;
 
 use super::keeping_tests::SlowStore;
 use super::partial_preview_tests::{Slow, Watch, begun, grown, log};
 use super::*;
 use super::{opening, reading};
 use crate::library::source::Source;
-use volary_protocol::library::Origin;
 
 const PROVISIONAL: &str = "e-1-1 (reading 1)";
 

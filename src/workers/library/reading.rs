@@ -9,12 +9,12 @@ use volary_protocol::library::{Event, UnmappedFile};
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
+use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_core::quantity::{plural, size_text};
+use volary_formats::import::fields::Unmapped;
+use volary_formats::import::{Note, NoteLevel};
 use volary_protocol::library::Origin;
-use volary_trajectory::import::fields::Unmapped;
-use volary_trajectory::import::{Note, NoteLevel};
-use volary_trajectory::table::Row;
 
 use super::annotations::ImportedAnnotations;
 use super::continuation::Continuation;

@@ -6,9 +6,9 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_protocol::library::Event;
-use volary_trajectory::table::Row;
 
 use super::file_list::ListedFile;
 use super::{BATCH, LibraryService, Output, Send};

@@ -8,7 +8,7 @@ use leptos::wasm_split::wasm_split;
 use volary_agent::check::{Check, check_with};
 use volary_core::Clock;
 use volary_core::json::Text;
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 use super::super::checkout::StoredData;
 use super::{LibraryService, opening};
@@ -65,7 +65,7 @@ mod tests {
     use volary_agent::evaluation::play::play;
     use volary_agent::evaluation::{Actor, Job, Plan, PlannedPolicy, PlannedTask};
     use volary_core::virtual_clock::VirtualClock;
-    use volary_trajectory::Outcome;
+    use volary_episode::Outcome;
 
     use super::super::tests::{file, read, service};
     use super::*;

@@ -3,7 +3,7 @@
 //! Invariant: its size does not grow with the number of files. The files of each step of a training run say the same.
 
 use volary_core::json::Text;
-use volary_trajectory::import::{Note, NoteLevel};
+use volary_formats::import::{Note, NoteLevel};
 
 /// The maximum number of lines.
 const MOST_LINES: usize = 50;

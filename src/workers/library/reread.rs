@@ -10,11 +10,11 @@ use std::rc::Rc;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
+use volary_analysis::annotations::tags;
 use volary_core::json::Text;
-use volary_trajectory::annotations::tags;
-use volary_trajectory::import::InputFile;
-use volary_trajectory::import::fields::Mappings;
-use volary_trajectory::native;
+use volary_episode::native;
+use volary_formats::import::InputFile;
+use volary_formats::import::fields::Mappings;
 
 use super::readers;
 use crate::library::repository::Reread;
@@ -202,10 +202,7 @@ mod tests {
     }
 
     fn fixtures() -> Vec<MemorySource> {
-        let folder = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/crates/trajectory/tests/fixtures"
-        );
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/formats/tests/fixtures");
         let files = std::fs::read_dir(folder).unwrap();
         let mut files: Vec<MemorySource> = files
             .map(|entry| entry.unwrap())

@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use futures_util::FutureExt;
 use futures_util::future::maybe_done;
+use volary_formats::import::fields::FieldMapping;
+use volary_formats::import::index::{Entry, Indexer};
 use volary_protocol::library::Origin;
-use volary_trajectory::import::fields::FieldMapping;
-use volary_trajectory::import::index::{Entry, Indexer};
 
 use super::annotations::AnnotatedTraces;
 use super::continuation::{Continuation, Start};

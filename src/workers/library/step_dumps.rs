@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use volary_core::json::Text;
-use volary_trajectory::archive::is_archive;
-use volary_trajectory::import::index::torch_dump::{DumpKind, is_evaluation};
+use volary_formats::archive::is_archive;
+use volary_formats::import::index::torch_dump::{DumpKind, is_evaluation};
 
 use super::streaming_import::LARGE_PACKED;
 use crate::library::source::Source;

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use futures_util::future::join;
+use volary_formats::archive::is_archive;
+use volary_formats::import::NoteLevel;
 use volary_parquet::is_parquet;
-use volary_trajectory::archive::is_archive;
-use volary_trajectory::import::NoteLevel;
 
 use super::annotations::ImportedAnnotations;
 use super::known_files::{identify, keep_file, note_uncopied, tell_again};

@@ -151,7 +151,7 @@ fn importing_an_episode_again_keeps_its_tags() {
     }
     // Those of the file are added, once.
     let mut tagged = episode("1", "one");
-    volary_trajectory::annotations::tags::put(&mut tagged, vec!["new".into(), "good".into()]);
+    volary_analysis::annotations::tags::put(&mut tagged, vec!["new".into(), "good".into()]);
     assert_eq!(ids(&read(&here, &[file("y.json", &[tagged])])), ["1"]);
     let rows = here.rows_of(&["1".into()]).now_or_never().unwrap();
     assert_eq!(rows[0].tags, ["new".into(), "good".into()]);

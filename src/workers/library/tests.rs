@@ -5,18 +5,18 @@ use std::ops::Range;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
+use volary_analysis::annotations::{Annotation, Annotations, sidecar};
 use volary_core::message::Message;
 use volary_core::virtual_clock::VirtualClock;
+use volary_episode::Episode;
 use volary_protocol::episode::EpisodeChunk;
-use volary_trajectory::Episode;
-use volary_trajectory::annotations::{Annotation, Annotations, sidecar};
+use volary_protocol::library::{ExportFormat, FoundRun, Origin};
 
 use super::reading;
 use super::step_dumps::StepDumps;
 use super::*;
 use crate::library::repository::{Held, Item, MemoryStore};
 use crate::library::source::{Source, start_of};
-use volary_protocol::library::{ExportFormat, FoundRun, Origin};
 
 /// A file in memory.
 #[derive(Clone, Debug)]
@@ -590,7 +590,7 @@ fn training_pickle(samples: &[u32]) -> Vec<u8> {
 }
 
 fn packed(name: &str, pickle: &[u8]) -> MemorySource {
-    let mut packer = volary_trajectory::archive::Packer::default();
+    let mut packer = volary_formats::archive::Packer::default();
     packer.add("dump/data.pkl", pickle).unwrap();
     MemorySource {
         name: name.into(),
@@ -771,10 +771,7 @@ fn a_large_rollout_dump_is_joined_with_its_training_dumps_in_place() {
 #[test]
 fn a_rollout_dump_and_its_training_dump_belong_together() {
     let fixture = |name: &str, file: &str| -> Rc<dyn Source> {
-        let folder = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/crates/trajectory/tests/fixtures"
-        );
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/formats/tests/fixtures");
         let bytes = std::fs::read(format!("{folder}/{file}")).unwrap();
         Rc::new(MemorySource {
             name: name.into(),

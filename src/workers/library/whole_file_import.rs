@@ -4,12 +4,12 @@
 use std::rc::Rc;
 use volary_protocol::library::Event;
 
+use volary_analysis::annotations::tags;
+use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_core::quantity::size_text;
-use volary_trajectory::annotations::tags;
-use volary_trajectory::import::{InputFile, NoteLevel};
-use volary_trajectory::native;
-use volary_trajectory::table::Row;
+use volary_episode::native;
+use volary_formats::import::{InputFile, NoteLevel};
 
 use super::naming::Named;
 use super::reading::RunningImport;

@@ -152,7 +152,7 @@ function replaced(value, text, key, within) {
   return Object.fromEntries(members);
 }
 
-const FIXTURES = new URL("../../../crates/trajectory/tests/fixtures/", import.meta.url).pathname;
+const FIXTURES = new URL("../../../crates/formats/tests/fixtures/", import.meta.url).pathname;
 
 /** The formats, each with the fixture that is made hostile. */
 export const FORMATS = {

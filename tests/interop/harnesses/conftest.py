@@ -1,4 +1,4 @@
-"""Runs Volary's side of the tests of trajectory formats: crates/trajectory/examples/interop.rs, and `volary view`."""
+"""Runs Volary's side of the tests of trajectory formats: crates/formats/examples/interop.rs, and `volary view`."""
 
 import json
 import subprocess
@@ -39,7 +39,7 @@ def volary():
 @pytest.fixture(scope="session")
 def fixture():
     """The path of a file that is like those of other tools."""
-    return lambda name: ROOT / "crates/trajectory/tests/fixtures" / name
+    return lambda name: ROOT / "crates/formats/tests/fixtures" / name
 
 
 class View:

@@ -15,7 +15,7 @@ use volary_core::json::{Json, Text};
 use volary_core::message::DumpOptions;
 use volary_core::virtual_clock::VirtualClock;
 use volary_core::{AnyMessage, json};
-use volary_trajectory::{Episode, Recipe, call_id};
+use volary_episode::{Episode, Recipe, call_id};
 
 use crate::{Failure, choice, http, key, provider, text};
 
@@ -82,7 +82,7 @@ async fn played(command: &Json, clock: VirtualClock) -> Result<Json, Failure> {
         let action = select(&mut selector, &answer, name, |place| call_id(step, place))?;
         let stepped = Stage::step(&mut runner, action.into()).await?;
         episode.record(stepped.record, stepped.frame)?;
-        if episode.ending != volary_trajectory::Ending::Open {
+        if episode.ending != volary_episode::Ending::Open {
             break "done".into();
         }
     };

@@ -1,8 +1,8 @@
 //! Exports results as CSV and JSON Lines, with one row per episode.
 
+use volary_analysis::csv;
 use volary_core::json::{Json, Object};
 use volary_core::object;
-use volary_trajectory::export::csv;
 
 use super::plan::Plan;
 use super::result::{CellResult, Status};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Object, Text, from_json, to_json};
 use volary_core::random::Random;
-use volary_trajectory::{Recipe, TaskReference};
+use volary_episode::{Recipe, TaskReference};
 
 use crate::Fault;
 use crate::model::limits::Budget;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 use volary_core::{Clock, object};
-use volary_trajectory::{Episode, Recipe};
+use volary_episode::{Episode, Recipe};
 
 use super::plan::{Actor, Cell, Plan};
 use super::result::{CellResult, Failure, FailureKind, spent_of};
@@ -192,7 +192,7 @@ fn policy(job: &Job, registry: &Registry) -> Result<Box<dyn Policy>, Failure> {
 mod tests {
     use volary_core::json::{Json, Object};
     use volary_core::virtual_clock::VirtualClock;
-    use volary_trajectory::Ending;
+    use volary_episode::Ending;
 
     use super::*;
     use crate::evaluation::{PlannedPolicy, PlannedTask, Status};

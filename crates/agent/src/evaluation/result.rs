@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Text, from_json, to_json};
-use volary_trajectory::{Ending, Episode};
+use volary_episode::{Ending, Episode};
 
 use crate::model::ModelError;
 use crate::model::limits::Spent;

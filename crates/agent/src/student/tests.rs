@@ -5,7 +5,7 @@ use std::rc::Rc;
 use volary_core::json::Object;
 use volary_core::object;
 use volary_core::virtual_clock::VirtualClock;
-use volary_trajectory::{Ending, Recipe};
+use volary_episode::{Ending, Recipe};
 
 use super::*;
 use crate::{Cancel, Limits, Runner, Stop, rollout};

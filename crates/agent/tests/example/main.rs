@@ -15,7 +15,7 @@ use volary_core::tool::ToolCallFunction;
 use volary_core::virtual_clock::VirtualClock;
 use volary_core::{AnyMessage, ToolCall, ToolRequestMessage, object};
 use volary_envs::datasets::word_problems;
-use volary_trajectory::{Ending, Episode, Outcome, Recipe, TaskReference, call_id, native};
+use volary_episode::{Ending, Episode, Outcome, Recipe, TaskReference, call_id, native};
 
 /// A step: the text, the tool, and its arguments.
 type Act = (&'static str, &'static str, &'static str);

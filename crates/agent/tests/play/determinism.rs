@@ -5,7 +5,7 @@ use std::rc::Rc;
 use volary_agent::draw::draw_object;
 use volary_agent::{Check, RandomPolicy, Runner, RunnerError, check};
 use volary_core::random::Random;
-use volary_trajectory::{Episode, Recipe, native, share};
+use volary_episode::{Episode, Recipe, native, share};
 
 use crate::stages::{play, recipe, run};
 

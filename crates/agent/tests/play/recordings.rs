@@ -6,7 +6,7 @@ use volary_agent::{Policy, RandomPolicy, Scripted};
 use volary_core::json::{Json, Object};
 use volary_core::random::Random;
 use volary_core::{json, object};
-use volary_trajectory::{Episode, Recipe, native};
+use volary_episode::{Episode, Recipe, native};
 
 use crate::stages::{play, recipe};
 

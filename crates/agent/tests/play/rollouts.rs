@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use volary_agent::{Cancel, Limits, Oracle, PolicyError, RandomPolicy, Runner, Scripted, rollout};
 use volary_core::json;
-use volary_trajectory::{Ending, Episode, Recipe};
+use volary_episode::{Ending, Episode, Recipe};
 
 use crate::stages::{parrots, play, recipe, run};
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 use volary_agent::{Check, Runner, RunnerError, check, compare};
 use volary_core::json::Json;
-use volary_trajectory::{Ending, Episode, Outcome};
+use volary_episode::{Ending, Episode, Outcome};
 
 use crate::stages::{parrots, recipe, run, say};
 

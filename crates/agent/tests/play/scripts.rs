@@ -7,7 +7,7 @@ use volary_core::json::Json;
 use volary_core::message::Body;
 use volary_core::tool::ToolCallFunction;
 use volary_core::{ToolCall, ToolRequestMessage, object};
-use volary_trajectory::call_id;
+use volary_episode::call_id;
 
 fn action(step: usize) -> impl Strategy<Value = ToolRequestMessage> {
     let call = ("[a-z]{1,5}", "[ -~é]{0,5}", any::<bool>());

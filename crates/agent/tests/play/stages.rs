@@ -11,7 +11,7 @@ use volary_core::virtual_clock::VirtualClock;
 use volary_core::{
     AnyMessage, Environment, EnvironmentError, Frame, Message, Reset, Step, json, object,
 };
-use volary_trajectory::{Episode, Recipe};
+use volary_episode::{Episode, Recipe};
 
 /// Runs a future that waits only for the clock.
 pub fn run<F: Future>(play: impl FnOnce(VirtualClock) -> F) -> F::Output {

@@ -11,7 +11,7 @@ use volary_classroom::wire::Submission;
 use volary_classroom::work::Delivery;
 use volary_classroom::{Assignment, Class, HandIn, Name, Standing, Work};
 use volary_core::AnyMessage;
-use volary_trajectory::{Episode, native};
+use volary_episode::{Episode, native};
 
 use super::download_name::download_name;
 use crate::notice::Notice;

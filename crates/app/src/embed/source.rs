@@ -3,7 +3,7 @@
 use volary_core::AnyMessage;
 use volary_core::json::{Json, Text};
 use volary_core::registry::Registry;
-use volary_trajectory::{Recipe, share};
+use volary_episode::{Recipe, share};
 
 use super::message::{Load, TaskOfLoad};
 use crate::playground::tasks::{self, TaskSource};

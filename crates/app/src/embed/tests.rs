@@ -3,7 +3,7 @@
 use volary_core::json::{Json, to_json};
 use volary_core::message::Message;
 use volary_core::{json, object};
-use volary_trajectory::{Outcome, StepRecord};
+use volary_episode::{Outcome, StepRecord};
 
 use super::message::TaskOfLoad;
 use super::source::{EmbedSource, SourceError};
@@ -252,11 +252,11 @@ fn a_packed_episode_needs_an_environment_of_the_page() {
             configuration: Some(object!({}).into()),
             ..TaskOfLoad::default()
         };
-        let recipe = volary_trajectory::Recipe {
+        let recipe = volary_episode::Recipe {
             environment: task.environment,
             ..Default::default()
         };
-        volary_trajectory::share::encode(&recipe, &[]).unwrap()
+        volary_episode::share::encode(&recipe, &[]).unwrap()
     };
     let known = EmbedSource::of_packed(&pack("counter"), &registry);
     assert!(matches!(known, Ok(EmbedSource::Replay { .. })), "{known:?}");

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use volary_agent::evaluation::table::CONFIDENCE;
 use volary_agent::evaluation::{CellResult, Plan, PlannedTask, Table};
+use volary_analysis::statistics::Paired;
 use volary_core::json::{Json, Text};
-use volary_trajectory::statistics::Paired;
 
 /// The compared quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,9 +147,10 @@ fn key(plan: &Plan, place: usize, task: &PlannedTask) -> String {
 
 #[cfg(test)]
 mod tests {
+    use volary_agent::evaluation::{Actor, FailureKind};
+
     use super::super::tests::{failed, finished, plan};
     use super::*;
-    use volary_agent::evaluation::{Actor, FailureKind};
 
     fn rewarded(cell: usize, reward: f64) -> CellResult {
         CellResult {

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 use volary_agent::evaluation::{CellResult, Plan, Table};
+use volary_analysis::statistics::Estimate;
 use volary_core::json::Text;
-use volary_trajectory::statistics::Estimate;
 
 use super::{Head, Kept};
 
@@ -94,9 +94,10 @@ pub fn source(plan: &Plan) -> Option<Text> {
 
 #[cfg(test)]
 mod tests {
+    use volary_agent::evaluation::{Actor, FailureKind};
+
     use super::super::tests::{failed, finished, head, plan};
     use super::*;
-    use volary_agent::evaluation::{Actor, FailureKind};
 
     #[test]
     fn a_summary_counts_the_episodes_of_its_head() {

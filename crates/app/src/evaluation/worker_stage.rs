@@ -9,9 +9,9 @@
 
 use volary_agent::{RunnerError, Stepped};
 use volary_core::Frame;
+use volary_episode::{Ending, Episode, FramePatch, StepRecord};
 use volary_protocol::environments::Event;
 use volary_protocol::episode::{Assembled, EpisodeAssembler, EpisodeChunk};
-use volary_trajectory::{Ending, Episode, FramePatch, StepRecord};
 
 /// An event of the environment, or why there is none.
 pub type StageReply = Result<Event, RunnerError>;
@@ -114,8 +114,8 @@ fn failure(place: StagePlace, event: Event) -> RunnerError {
 #[cfg(test)]
 mod tests {
     use volary_core::message::{Message, ToolRequestMessage};
+    use volary_episode::Outcome;
     use volary_protocol::episode::{Steps, chunks};
-    use volary_trajectory::Outcome;
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! Readings in progress, and the waiters for their trajectories.
 
+use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_protocol::RequestId;
-use volary_trajectory::table::Row;
 
 /// Identifies a reading on the page. Numbers count up from 1; readings that are not shown have 0.
 pub type ReadingNumber = u32;

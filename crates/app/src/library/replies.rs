@@ -51,8 +51,8 @@ fn event(reply: LibraryReply) -> Result<Event, String> {
 #[cfg(test)]
 mod tests {
     use volary_core::message::Message;
+    use volary_episode::Episode;
     use volary_protocol::episode::chunks;
-    use volary_trajectory::Episode;
 
     use super::*;
 

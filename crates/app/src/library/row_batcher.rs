@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use volary_analysis::table::Row;
+use volary_analysis::table::order::newest_first;
 use volary_core::json::Text;
-use volary_trajectory::table::Row;
-use volary_trajectory::table::order::newest_first;
 
 /// Rows that are held back. Each change of the table costs time proportional to its size, so small changes are batched
 /// until they reach a good part of it.

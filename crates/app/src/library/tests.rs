@@ -2,8 +2,8 @@
 
 mod interleavings;
 
+use volary_formats::import::fields::Shape;
 use volary_protocol::library::{Event, Unfetched, UnmappedFile};
-use volary_trajectory::import::fields::Shape;
 
 use super::*;
 

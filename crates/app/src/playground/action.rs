@@ -3,7 +3,7 @@
 use volary_core::json::Text;
 use volary_core::message::Body;
 use volary_core::{AnyMessage, ToolCall, ToolRequestMessage};
-use volary_trajectory::{Episode, call_id};
+use volary_episode::{Episode, call_id};
 
 /// Builds an action from calls and a message, after `steps` steps. Call ids follow from the step and the place of the
 /// call, so that the same actions make the same episode.
@@ -53,7 +53,7 @@ impl TakenBack {
 #[cfg(test)]
 mod tests {
     use volary_core::{Object, object};
-    use volary_trajectory::{Outcome, StepRecord};
+    use volary_episode::{Outcome, StepRecord};
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! The address of the shown episode, and the contents of its links.
 
 use volary_core::{AnyMessage, Object};
+use volary_episode::{Episode, Recipe, share};
 use volary_remote::task;
-use volary_trajectory::{Episode, Recipe, share};
 
 use super::consent::Reach;
 use super::tasks::{self, TaskSource};
@@ -104,7 +104,7 @@ pub fn last_step(episode: &Episode) -> usize {
 mod tests {
     use volary_core::message::Body;
     use volary_core::{ToolRequestMessage, object};
-    use volary_trajectory::{Outcome, StepRecord, TaskReference};
+    use volary_episode::{Outcome, StepRecord, TaskReference};
 
     use super::tasks::tests::list;
     use super::tasks::{TaskFile, TaskPlace};

@@ -3,7 +3,7 @@
 //! Invariant: the record travels with its action, so a refused or cancelled action leaves nothing for the next one.
 
 use volary_core::{AnyMessage, Object};
-use volary_trajectory::{Episode, StepDetails};
+use volary_episode::{Episode, StepDetails};
 
 /// An action of the user or of a policy.
 #[derive(Clone, Debug, PartialEq)]

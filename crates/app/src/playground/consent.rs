@@ -4,9 +4,9 @@
 //! user first sees which server it is and what would be sent to it, and agrees with a click.
 
 use volary_core::{AnyMessage, ToolRequestMessage};
+use volary_episode::passages::call_text;
+use volary_episode::{Episode, Recipe};
 use volary_remote::task;
-use volary_trajectory::passages::call_text;
-use volary_trajectory::{Episode, Recipe};
 
 /// The origin of an environment's choice and of its actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,7 +144,7 @@ mod tests {
     use volary_core::message::Body;
     use volary_core::tool::ToolCallFunction;
     use volary_core::{ToolCall, object};
-    use volary_trajectory::StepRecord;
+    use volary_episode::StepRecord;
 
     use super::*;
 
@@ -166,7 +166,7 @@ mod tests {
     fn record(environment: &str, steps: usize) -> Episode {
         let step = |number: usize| StepRecord {
             action: action(&format!("tool{number}")),
-            outcome: volary_trajectory::Outcome::Failed { message: "".into() },
+            outcome: volary_episode::Outcome::Failed { message: "".into() },
             seconds: None,
             details: Default::default(),
             extras: Default::default(),

@@ -43,10 +43,9 @@ impl IncomingEpisode {
 #[cfg(test)]
 mod tests {
     use volary_core::message::Message;
+    use volary_episode::Episode;
     use volary_protocol::environments::Question;
     use volary_protocol::episode::chunks;
-
-    use volary_trajectory::Episode;
 
     use super::*;
 

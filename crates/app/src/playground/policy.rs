@@ -6,7 +6,7 @@ use volary_agent::{Fault, Limits, Oracle, Policy, PolicyError, RandomPolicy, Scr
 use volary_core::json::{Json, Text};
 use volary_core::registry::EnvironmentEntry;
 use volary_core::{AnyMessage, json};
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 /// The form field of the script.
 pub const SCRIPT: &str = "Script";
@@ -294,7 +294,7 @@ pub fn oracle(entry: Option<EnvironmentEntry>) -> Result<Oracle, PolicyError> {
 #[cfg(test)]
 mod tests {
     use volary_core::{Object, ToolCall, ToolRequestMessage, object};
-    use volary_trajectory::{Outcome, StepRecord};
+    use volary_episode::{Outcome, StepRecord};
 
     use super::*;
 

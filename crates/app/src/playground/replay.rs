@@ -2,7 +2,7 @@
 
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Object};
-use volary_trajectory::{Ending, Episode, Outcome, StepRecord};
+use volary_episode::{Ending, Episode, Outcome, StepRecord};
 
 /// The ending of an episode that a worker has just played, derived from its last step.
 pub fn ending(episode: &Episode) -> Ending {

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use volary_core::json::Text;
-use volary_trajectory::{Link, Relation};
+use volary_episode::{Link, Relation};
 
 /// The storage state of the shown episode.
 #[derive(Clone, Debug, Default)]

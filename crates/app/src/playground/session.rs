@@ -9,9 +9,9 @@
 
 use volary_core::AnyMessage;
 use volary_core::json::Text;
+use volary_episode::{Ending, Episode, Recipe};
 use volary_protocol::environments::{EnvironmentId, Event, Request, ServerAccess};
 use volary_protocol::episode::{AssemblyError, EpisodeAssembler, EpisodeChunk};
-use volary_trajectory::{Ending, Episode, Recipe};
 
 use super::chosen_action::{ChosenAction, StepAside};
 use super::consent::{Author, may_rerun};

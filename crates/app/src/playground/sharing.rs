@@ -4,9 +4,9 @@
 //! either, and with it no answer. Otherwise the link holds the packed configuration: it is not readable in the link,
 //! but it is not secret.
 
+use volary_analysis::sensitive::{self, Finding};
 use volary_core::Json;
-use volary_trajectory::sensitive::{self, Finding};
-use volary_trajectory::{Episode, Recipe};
+use volary_episode::{Episode, Recipe};
 
 use super::address::{EpisodeStart, link_text};
 
@@ -33,7 +33,7 @@ pub enum ShareLink {
     Packed {
         /// The name of the environment, which the path of the address shows.
         environment: String,
-        /// The text that `volary_trajectory::share` encodes.
+        /// The text that `volary_episode::share` encodes.
         text: String,
     },
 }
@@ -104,7 +104,7 @@ pub fn reviewers_fields(recipe: &Recipe, schema: &Json) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use volary_core::{Message, Role, json, object};
-    use volary_trajectory::{Outcome, StepRecord, share};
+    use volary_episode::{Outcome, StepRecord, share};
 
     use super::*;
 

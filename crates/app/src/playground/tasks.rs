@@ -10,7 +10,7 @@ use volary_core::json::{Json, Object, Text};
 use volary_core::object;
 use volary_core::random::Random;
 use volary_core::registry::{DatasetEntry, Registry};
-use volary_trajectory::{Recipe, TaskReference};
+use volary_episode::{Recipe, TaskReference};
 
 /// A list of tasks.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,9 +4,9 @@
 //! is not wanted any more change nothing, whatever they are.
 
 use volary_core::json::Text;
+use volary_episode::Episode;
 use volary_protocol::WorkerLoss;
 use volary_protocol::environments::{EnvironmentId, Event};
-use volary_trajectory::Episode;
 
 use super::chosen_action::ChosenAction;
 use super::session::{Change, Session};
@@ -107,9 +107,9 @@ impl From<Change> for ShownChange {
 mod tests {
     use volary_core::AnyMessage;
     use volary_core::message::ToolRequestMessage;
+    use volary_episode::{Outcome, Recipe, StepRecord};
     use volary_protocol::environments::Question;
     use volary_protocol::episode::{EpisodeChunk, Steps, chunks};
-    use volary_trajectory::{Outcome, Recipe, StepRecord};
 
     use super::*;
     use crate::playground::session::{Command, Why};

@@ -3,8 +3,8 @@
 //! Invariants: a changed note stays with its episode and keeps what the form does not show. A target is a place of the shown
 //! episode. A note that was deleted is not changed.
 
+use volary_analysis::annotations::{Annotation, Target, Verdict};
 use volary_core::json::Text;
-use volary_trajectory::annotations::{Annotation, Target, Verdict};
 
 /// What the form contains.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,8 +92,8 @@ impl NoteDraft {
 
 #[cfg(test)]
 mod tests {
+    use volary_analysis::annotations::Annotations;
     use volary_core::json::Json;
-    use volary_trajectory::annotations::Annotations;
 
     use super::*;
 

@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
 
+use volary_analysis::annotations::{Annotations, sidecar};
+use volary_analysis::table::Row;
 use volary_core::json::{Json, Text};
-use volary_trajectory::annotations::{Annotations, sidecar};
-use volary_trajectory::table::Row;
 
 use crate::library::PUBLISHED;
 use crate::notice::Notice;

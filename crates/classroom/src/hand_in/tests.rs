@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use volary_core::{Message, Role};
-use volary_trajectory::native;
-use volary_trajectory::{Ending, Outcome, StepRecord};
+use volary_episode::native;
+use volary_episode::{Ending, Outcome, StepRecord};
 
 use super::*;
 use crate::assignment::{AssignedTask, TaskStart};

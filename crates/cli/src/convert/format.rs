@@ -2,12 +2,14 @@
 
 use anyhow::Result;
 use clap::ValueEnum;
+use volary_analysis::annotations::tags;
+use volary_analysis::csv;
+use volary_analysis::table::{Column, Row};
+use volary_episode::{Episode, native};
+use volary_formats::export::training_rows::{self, RowShape};
+use volary_formats::export::{atif, html, inspect, ldp};
+use volary_formats::{markdown, messages_jsonl, renderer_files};
 use volary_parquet::RowWriter;
-use volary_trajectory::annotations::tags;
-use volary_trajectory::export::training_rows::{self, RowShape};
-use volary_trajectory::export::{atif, csv, html, inspect, ldp};
-use volary_trajectory::table::{Column, Row};
-use volary_trajectory::{Episode, markdown, messages_jsonl, native, renderer_files};
 
 /// A format that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

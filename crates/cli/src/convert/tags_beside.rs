@@ -6,10 +6,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use volary_analysis::annotations::{Annotation, Annotations, sidecar, tags};
 use volary_core::json::Text;
-use volary_trajectory::Episode;
-use volary_trajectory::annotations::{Annotation, Annotations, sidecar, tags};
-use volary_trajectory::import::fields::Mappings;
+use volary_episode::Episode;
+use volary_formats::import::fields::Mappings;
 
 use crate::inputs;
 use crate::view::{NOTES_FILE, NOTES_FOLDER};

@@ -14,9 +14,9 @@ use std::thread;
 
 use anyhow::Result;
 use indicatif::ProgressBar;
-use volary_trajectory::Episode;
-use volary_trajectory::import::fields::Mappings;
-use volary_trajectory::import::{InputFile, Note};
+use volary_episode::Episode;
+use volary_formats::import::fields::Mappings;
+use volary_formats::import::{InputFile, Note};
 
 use super::lines::{LineBatch, LineFile, Skipping};
 use super::{Group, Report, import_files};
@@ -369,7 +369,7 @@ mod tests {
     use std::path::PathBuf;
 
     use anyhow::bail;
-    use volary_trajectory::search::{Query, RawFilter};
+    use volary_analysis::search::{Query, RawFilter};
 
     use super::*;
 

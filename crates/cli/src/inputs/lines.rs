@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use volary_trajectory::Episode;
-use volary_trajectory::import::batches::{Ids, LineReader};
-use volary_trajectory::import::fields::Mappings;
-use volary_trajectory::search::{Document, Query, RawFilter};
+use volary_analysis::search::{Document, Query, RawFilter};
+use volary_episode::Episode;
+use volary_formats::import::batches::{Ids, LineReader};
+use volary_formats::import::fields::Mappings;
 
 /// The number of whole lines that are left for the next batch, so that even the last one has two.
 const LEFT: usize = 2;

@@ -8,9 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use volary_analysis::sensitive::{Finding, check, check_document, masked_document};
+use volary_formats::import::{InputFile, import};
 use volary_parquet::{is_parquet, read_rows};
-use volary_trajectory::import::{InputFile, import};
-use volary_trajectory::sensitive::{Finding, check, check_document, masked_document};
 
 use crate::inputs::LARGEST_PARQUET;
 use crate::sharing::{Check, Sensitive};

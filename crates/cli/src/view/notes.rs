@@ -1,6 +1,6 @@
 //! Notes next to the files: `.volary/notes.jsonl` in the first shown folder, if the user chose `--notes`.
 //!
-//! Each line is a version of a note; of several versions the last one wins ([`volary_trajectory::annotations`]). Lines are
+//! Each line is a version of a note; of several versions the last one wins ([`volary_analysis::annotations`]). Lines are
 //! only appended, so that two views of one folder, and people who merge the file, lose nothing.
 //!
 //! Invariants: this is the only file that `volary view` writes. Versions are appended under a lock. A write that fails
@@ -17,7 +17,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use volary_trajectory::annotations::{Annotations, sidecar};
+use volary_analysis::annotations::{Annotations, sidecar};
 
 use super::app::{Failure, View};
 use super::beneath::{RootFolder, Status};
@@ -158,7 +158,7 @@ async fn blocking<T: Send + 'static>(
 mod tests {
     use std::fs;
 
-    use volary_trajectory::annotations::Annotation;
+    use volary_analysis::annotations::Annotation;
 
     use super::*;
     use crate::publish::TestFolder;

@@ -16,9 +16,9 @@ use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{self, Sender};
-use volary_trajectory::import::fields::Mappings;
-use volary_trajectory::import::{InputFile, NoteLevel};
-use volary_trajectory::search::Query;
+use volary_analysis::search::Query;
+use volary_formats::import::fields::Mappings;
+use volary_formats::import::{InputFile, NoteLevel};
 
 use super::app::{Failure, View, lines};
 use super::listing::{Listing, ListingLine};

@@ -1,7 +1,7 @@
 //! Hand-written files, each for one kind of expansion.
 
-use volary_trajectory::archive::Packer;
-use volary_trajectory::import::InputFile;
+use volary_formats::archive::Packer;
+use volary_formats::import::InputFile;
 
 use super::LONGEST;
 

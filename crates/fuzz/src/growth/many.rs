@@ -5,7 +5,7 @@
 
 use volary_core::json::Json;
 use volary_parquet::RowWriter;
-use volary_trajectory::import::InputFile;
+use volary_formats::import::InputFile;
 
 use super::attacks::{Attack, chat, gzip, packed, plain, zip};
 use crate::packing::{add_to_tar, end_tar};

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 use proptest::prelude::*;
 use volary_core::message::ToolRequestMessage;
 use volary_core::{Frame, Json, Object};
-use volary_trajectory::Outcome;
+use volary_episode::Outcome;
 
 use super::*;
 use crate::{Calls, WorkerLoss};

@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use volary_classroom::HandIn;
 use volary_classroom::wire::{ClassInfo, Rows, Submission, to_text};
+use volary_episode::native;
 use volary_remote::body;
-use volary_trajectory::native;
 
 use super::store::{NewHandIn, StoreError};
 use super::{Admission, Class, ClassState};

@@ -9,11 +9,11 @@ use volary_classroom::wire::{ClassInfo, Receipt, Rows, Submission};
 use volary_classroom::{AssignedTask, Assignment, BoardRow, HandIn, Name, TaskStart, TaskState};
 use volary_core::json::from_json;
 use volary_core::{Message, Role};
+use volary_episode::{Ending, Episode, Outcome, StepRecord, native};
 use volary_server::class::key::KeyError;
 use volary_server::class::store::{Limits, NewHandIn, Store, StoreError};
 use volary_server::class::{Class, ClassError, ClassOptions};
 use volary_server::options::ServerOptions;
-use volary_trajectory::{Ending, Episode, Outcome, StepRecord, native};
 
 use crate::http::{Connection, Reply};
 use crate::running::Running;

@@ -9,7 +9,7 @@ use super::query::{decode, encode, parameters, with_query};
 pub struct PlaygroundPlace {
     /// The name of the environment; `None` is the first one that has tasks.
     pub environment: Option<String>,
-    /// An episode to replay, encoded by `volary_trajectory::share`.
+    /// An episode to replay, encoded by `volary_episode::share`.
     pub episode: Option<String>,
     /// The id of an episode that is stored in this browser because it is too long for a URL.
     pub stored: Option<String>,

@@ -26,7 +26,7 @@ pub struct ReviewPlace {
     /// From the parameter `run` on, all parameters verbatim: a place in a training run, for
     /// [`TrainingPlace::read`](super::TrainingPlace::read).
     pub training: String,
-    /// The other parameters, verbatim: the table's view, for `volary_trajectory::table::view`. Review's own code parses
+    /// The other parameters, verbatim: the table's view, for `volary_analysis::table::view`. Review's own code parses
     /// it, not the first load.
     pub view: String,
 }

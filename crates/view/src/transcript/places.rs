@@ -2,7 +2,7 @@
 //!
 //! Invariant: going forward from the start visits each place once, in order, and going back visits them in reverse.
 
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 use super::{failure_of, message_count, step_record};
 
@@ -41,12 +41,12 @@ pub fn previous_place(episode: &Episode, step: usize, at: Option<usize>) -> Opti
 mod tests {
     use proptest::prelude::*;
     use volary_core::message::Message;
-    use volary_trajectory::Outcome;
+    use volary_episode::Outcome;
 
     use super::super::tests::step;
     use super::*;
 
-    fn failed() -> volary_trajectory::StepRecord {
+    fn failed() -> volary_episode::StepRecord {
         let mut record = step(0);
         record.outcome = Outcome::Failed {
             message: "broken".into(),

@@ -1,7 +1,7 @@
 //! What belongs together in a step: calls and their results; and what is copied of a message.
 
 use volary_core::AnyMessage;
-use volary_trajectory::{Episode, native};
+use volary_episode::{Episode, native};
 
 use super::{FAILURE_PLACE, failure_of, message, step_record};
 
@@ -33,7 +33,7 @@ mod tests {
     use volary_core::json::Json;
     use volary_core::message::{Message, Role, ToolRequestMessage};
     use volary_core::{ToolCall, json};
-    use volary_trajectory::{Outcome, StepRecord};
+    use volary_episode::{Outcome, StepRecord};
 
     use super::*;
 

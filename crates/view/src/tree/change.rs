@@ -1,7 +1,7 @@
 //! Change marks and their texts.
 
 use volary_core::Json;
-use volary_trajectory::diff::{Child, Diff, text_difference};
+use volary_episode::diff::{Child, Diff, text_difference};
 
 use super::Mark;
 use crate::pretty::one_line;

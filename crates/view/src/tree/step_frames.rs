@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use volary_core::json::Text;
 use volary_core::{Frame, Json};
-use volary_trajectory::frames::FrameHistory;
+use volary_episode::frames::FrameHistory;
 
 /// The frame of a step and its predecessor. Clones are cheap.
 #[derive(Clone, Debug)]

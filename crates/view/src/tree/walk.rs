@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use volary_core::Json;
 use volary_core::quantity::{plural, size_text};
-use volary_trajectory::diff::{Child, Diff, Removed};
+use volary_episode::diff::{Child, Diff, Removed};
 
 use super::change::{MarkEdited, Past};
 use super::{Expansion, Mark, OPEN_LEVELS, OPENED_ROWS, RowKind, TreeRow};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::task::{Context, Poll, Waker};
 
-use volary_trajectory::Episode;
-use volary_trajectory::table::Row;
+use volary_analysis::table::Row;
+use volary_episode::Episode;
 
 use super::super::renewal::{OPEN, RUNNING};
 use super::super::tests::{
@@ -168,10 +168,7 @@ fn listed(name: &str, bytes: u64) -> ListedFile {
 
 /// A file of the tests of importers.
 fn dump(name: &str, file: &str) -> MemorySource {
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/crates/trajectory/tests/fixtures"
-    );
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/formats/tests/fixtures");
     MemorySource {
         name: name.into(),
         bytes: std::fs::read(format!("{folder}/{file}")).unwrap(),

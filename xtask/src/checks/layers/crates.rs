@@ -62,7 +62,7 @@ fn forbidden<'a>(
 #[test]
 fn an_arrow_outward_is_found_once_and_one_inward_is_fine() {
     let reached = [
-        "volary-trajectory",
+        "volary-formats",
         "volary-core",
         "tokio",
         "tokio-util",
@@ -70,15 +70,15 @@ fn an_arrow_outward_is_found_once_and_one_inward_is_fine() {
         "tokio",
         "tokioish",
     ];
-    let found = forbidden("volary-trajectory", &["volary-agent"], reached.into_iter());
+    let found = forbidden("volary-formats", &["volary-agent"], reached.into_iter());
     assert_eq!(found.len(), 2, "{found:?}");
     let found = forbidden(
-        "volary-trajectory",
+        "volary-formats",
         &["volary-agent"],
         ["volary-agent"].into_iter(),
     );
     assert_eq!(
         found,
-        ["volary-trajectory reaches volary-agent, which lies further out"]
+        ["volary-formats reaches volary-agent, which lies further out"]
     );
 }

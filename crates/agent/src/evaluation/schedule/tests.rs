@@ -59,7 +59,7 @@ fn result(cell: usize, counts: bool, tokens: u64) -> CellResult {
         message: "".into(),
     };
     match counts {
-        true => CellResult::finished(cell, &volary_trajectory::Episode::default(), spent, 1),
+        true => CellResult::finished(cell, &volary_episode::Episode::default(), spent, 1),
         false => CellResult::failed(cell, failure, 0.0, spent, 1),
     }
 }

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Text};
 use volary_core::tool::wire::ToolDumpOptions;
 use volary_core::{AnyMessage, Object, Role, Tool};
+use volary_episode::Episode;
 use volary_rollout::{EnvReset, EnvStep, GenerateReply, ReplayedTurn};
 use volary_tokens::action::RESPOND;
-use volary_trajectory::Episode;
 
 use super::NAME;
 use crate::model::history::{echo_of, text_of_message};
@@ -138,9 +138,9 @@ mod tests {
 
     use volary_core::json::{from_json, to_json};
     use volary_core::{Message, json, object};
+    use volary_episode::{Outcome, StepRecord};
     use volary_rollout::{Replay, RolloutSettings};
     use volary_tokens::{Builtin, ToyTokenizer};
-    use volary_trajectory::{Outcome, StepRecord};
 
     use super::*;
     use crate::model::selector::ToolSelector;

@@ -7,7 +7,7 @@ use volary_classroom::{AssignedTask, TaskStart, TaskState};
 use volary_core::json::Object;
 use volary_core::message::Body;
 use volary_core::{AnyMessage, ToolRequestMessage};
-use volary_trajectory::{Outcome, StepRecord};
+use volary_episode::{Outcome, StepRecord};
 
 use super::*;
 

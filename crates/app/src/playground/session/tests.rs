@@ -2,9 +2,9 @@
 
 use volary_core::message::{Message, ToolRequestMessage};
 use volary_core::{Frame, Json, Object, object};
+use volary_episode::frames::{FrameHistory, FramePatch};
+use volary_episode::{Outcome, StepDetails, StepRecord};
 use volary_protocol::episode::Steps;
-use volary_trajectory::frames::{FrameHistory, FramePatch};
-use volary_trajectory::{Outcome, StepDetails, StepRecord};
 
 use super::*;
 

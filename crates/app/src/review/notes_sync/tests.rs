@@ -1,6 +1,6 @@
 //! Tests of the exchange with the file of a server: late responses, failures, and changes during requests.
 
-use volary_trajectory::annotations::Annotation;
+use volary_analysis::annotations::Annotation;
 
 use super::*;
 

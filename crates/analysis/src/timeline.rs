@@ -1,0 +1,298 @@
+//! Overview of an episode: a bar for each step, curves of rewards and tokens, an outline, and the marked steps for
+//! navigation.
+//!
+//! Invariants: the shares of all bars add up to one; steps are numbered from 1, as frames are.
+
+use volary_core::AnyMessage;
+use volary_core::tool::call::INVALID;
+use volary_episode::episode::{Episode, Outcome, Rewards, StepRecord, Usage};
+use volary_episode::passages::content;
+
+/// The kind of a step, which determines its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StepKind {
+    /// A message without calls.
+    Speech,
+    /// A message with tool calls.
+    Calls,
+    /// A step with an error.
+    Error,
+    /// A step with a positive reward.
+    Reward,
+    /// A step with a negative reward.
+    Loss,
+}
+
+/// The bar of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    /// The step, from 1.
+    pub step: usize,
+    pub kind: StepKind,
+    /// The duration, if known.
+    pub seconds: Option<f64>,
+    /// The start as a fraction of the whole, from 0 to 1.
+    pub start: f64,
+    /// The width as a fraction of the whole.
+    pub share: f64,
+}
+
+/// The bars of all steps, sized by duration. A step with unknown duration is as long as the median of the known ones;
+/// if none is known, all are equal.
+pub fn bars(episode: &Episode) -> Vec<Bar> {
+    let durations = durations(episode);
+    let mut known: Vec<f64> = durations.iter().copied().flatten().collect();
+    known.sort_by(f64::total_cmp);
+    let middle = known
+        .get(known.len() / 2)
+        .copied()
+        .filter(|middle| *middle > 0.0);
+    let usual = middle.unwrap_or(1.0);
+    // If every duration is 0, bars of that size would be invisible.
+    let measured = known.last().is_some_and(|longest| *longest > 0.0);
+    let length = |seconds: &Option<f64>| match seconds {
+        Some(seconds) if measured => *seconds,
+        _ => usual,
+    };
+    let whole: f64 = durations.iter().map(length).sum();
+    let mut start = 0.0;
+    let steps = episode.steps.iter().zip(&durations).enumerate();
+    let bar = |(index, (step, seconds)): (usize, (&StepRecord, &Option<f64>))| {
+        let share = length(seconds) / whole;
+        let bar = Bar {
+            step: index + 1,
+            kind: kind(episode, index, step),
+            seconds: *seconds,
+            start,
+            share,
+        };
+        start += share;
+        bar
+    };
+    steps.map(bar).collect()
+}
+
+/// The duration of each step, in seconds: as recorded, otherwise the time until the next step started.
+pub fn durations(episode: &Episode) -> Vec<Option<f64>> {
+    let starts = episode
+        .steps
+        .iter()
+        .skip(1)
+        .map(|step| step.details.started);
+    let nexts = starts.chain(std::iter::once(None));
+    let until = |(step, next): (&StepRecord, Option<f64>)| {
+        let until_next = || Some(next? - step.details.started?);
+        // A duration is unknown if the clock was set back.
+        let usable = |seconds: &f64| seconds.is_finite() && *seconds >= 0.0;
+        step.seconds
+            .filter(usable)
+            .or_else(|| until_next().filter(usable))
+    };
+    episode.steps.iter().zip(nexts).map(until).collect()
+}
+
+/// A value for each step, and its running sum.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    /// The values by step; `None` if unknown.
+    pub values: Vec<Option<f64>>,
+    /// The running sums, including each step.
+    pub sums: Vec<f64>,
+}
+
+impl Curve {
+    /// Whether no value is known.
+    pub fn is_unknown(&self) -> bool {
+        self.values.iter().all(Option::is_none)
+    }
+
+    fn of(values: impl Iterator<Item = Option<f64>>) -> Curve {
+        let mut curve = Curve::default();
+        let mut sum = 0.0;
+        for value in values {
+            sum += value.unwrap_or(0.0);
+            curve.values.push(value);
+            curve.sums.push(sum);
+        }
+        curve
+    }
+}
+
+/// The rewards. The reward of a whole episode is shown at the last step.
+pub fn rewards(episode: &Episode) -> Curve {
+    let last = episode.steps.len().saturating_sub(1);
+    let steps = episode.steps.iter().enumerate();
+    Curve::of(steps.map(|(index, step)| match episode.rewards {
+        Rewards::Steps => step.reward(),
+        Rewards::Whole(reward) => (index == last).then_some(reward),
+        Rewards::Unknown => None,
+    }))
+}
+
+/// A quantity of each step's usage: `usage(episode, |usage| usage.cost)`.
+pub fn usage(episode: &Episode, read: impl Fn(&Usage) -> Option<f64>) -> Curve {
+    let steps = episode.steps.iter();
+    Curve::of(steps.map(|step| step.details.usage.as_ref().and_then(&read)))
+}
+
+/// Input plus output tokens of each step.
+pub fn tokens(episode: &Episode) -> Curve {
+    usage(episode, |usage| match (usage.input, usage.output) {
+        (None, None) => None,
+        (input, output) => Some(input.unwrap_or(0) as f64 + output.unwrap_or(0) as f64),
+    })
+}
+
+/// The steps with an error or a reward, in order.
+pub fn marks(episode: &Episode) -> Vec<usize> {
+    let steps = episode.steps.iter().enumerate();
+    let marked = steps.filter(|(index, step)| fails(step) || is_rewarded(episode, *index, step));
+    marked.map(|(index, _)| index + 1).collect()
+}
+
+/// The number of steps with an error, plus errors of the whole episode.
+pub fn errors(episode: &Episode) -> usize {
+    episode.steps.iter().filter(|step| fails(step)).count() + episode.errors.len()
+}
+
+/// The next mark after a step.
+pub fn next_mark(marks: &[usize], step: usize) -> Option<usize> {
+    marks
+        .get(marks.partition_point(|mark| *mark <= step))
+        .copied()
+}
+
+/// The last mark before a step.
+pub fn previous_mark(marks: &[usize], step: usize) -> Option<usize> {
+    let before = marks.partition_point(|mark| *mark < step);
+    before
+        .checked_sub(1)
+        .and_then(|place| marks.get(place))
+        .copied()
+}
+
+/// A line of the outline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutlineEntry {
+    /// The step, from 1.
+    pub step: usize,
+    pub kind: StepKind,
+    /// The called tools, or the first line of the message.
+    pub title: String,
+}
+
+/// The outline of all steps, with lines of at most `width` characters.
+pub fn outline(episode: &Episode, width: usize) -> Vec<OutlineEntry> {
+    let entries = 1..=episode.steps.len();
+    entries
+        .filter_map(|step| entry(episode, step, width))
+        .collect()
+}
+
+/// The outline of a step, counted from 1, with at most `width` characters; `None` if there is no such step.
+pub fn entry(episode: &Episode, step: usize, width: usize) -> Option<OutlineEntry> {
+    let index = step.checked_sub(1)?;
+    let record = episode.steps.get(index)?;
+    Some(OutlineEntry {
+        step,
+        kind: kind(episode, index, record),
+        title: title(&record.action, width),
+    })
+}
+
+/// The first line that is not blank, truncated to `width` characters.
+pub fn first_line(message: &AnyMessage, width: usize) -> String {
+    cut(&content(message.body()), width)
+}
+
+fn title(action: &AnyMessage, width: usize) -> String {
+    let said = match action {
+        AnyMessage::Request(request) if !request.tool_calls.is_empty() => {
+            // Consecutive calls of the same tool are shown once, with their count.
+            let mut names: Vec<(&str, usize)> = Vec::new();
+            for call in &request.tool_calls {
+                match names
+                    .last_mut()
+                    .filter(|(name, _)| **name == *call.function.name)
+                {
+                    Some((_, times)) => *times += 1,
+                    None => names.push((&call.function.name, 1)),
+                }
+            }
+            let names = names.into_iter().map(|(name, times)| match times {
+                1 => name.to_owned(),
+                times => format!("{name} ×{times}"),
+            });
+            names.collect::<Vec<_>>().join(", ").into()
+        }
+        other => content(other.body()),
+    };
+    cut(&said, width)
+}
+
+fn cut(said: &str, width: usize) -> String {
+    let line = said
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default();
+    match line.char_indices().nth(width) {
+        None => line.to_owned(),
+        Some((end, _)) => format!("{}…", &line[..end]),
+    }
+}
+
+fn kind(episode: &Episode, index: usize, step: &StepRecord) -> StepKind {
+    match &step.action {
+        _ if fails(step) => StepKind::Error,
+        _ if reward_of(episode, index, step) < 0.0 => StepKind::Loss,
+        _ if is_rewarded(episode, index, step) => StepKind::Reward,
+        AnyMessage::Request(request) if !request.tool_calls.is_empty() => StepKind::Calls,
+        _ => StepKind::Speech,
+    }
+}
+
+pub(crate) fn fails(step: &StepRecord) -> bool {
+    let unreadable = match &step.action {
+        AnyMessage::Request(request) => request
+            .tool_calls
+            .iter()
+            .any(|call| &*call.function.name == INVALID),
+        _ => false,
+    };
+    unreadable
+        || matches!(step.outcome, Outcome::Failed { .. })
+        || !step.details.errors.is_empty()
+        || step.messages().iter().any(is_failed_call)
+}
+
+/// Whether a message reports a failed call, in the wording of aviary's environments for calls that could not be run.
+pub(crate) fn is_failed_call(message: &AnyMessage) -> bool {
+    let AnyMessage::Response(response) = message else {
+        return false;
+    };
+    response.body.content.as_deref().is_some_and(|text| {
+        let starts = [
+            "Encountered exception during tool call: ",
+            "Invalid tool call: ",
+            "Error using calculator: ",
+        ];
+        starts.iter().any(|start| text.starts_with(start))
+    })
+}
+
+fn is_rewarded(episode: &Episode, index: usize, step: &StepRecord) -> bool {
+    reward_of(episode, index, step) != 0.0
+}
+
+/// The reward of a step. The reward of a whole episode belongs to its last step.
+fn reward_of(episode: &Episode, index: usize, step: &StepRecord) -> f64 {
+    match episode.rewards {
+        Rewards::Steps => step.reward().unwrap_or(0.0),
+        Rewards::Whole(reward) if index + 1 == episode.steps.len() => reward,
+        Rewards::Whole(_) | Rewards::Unknown => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! OpenTelemetry traces whose spans describe models and tools: by the conventions for generative AI, by
+//! Traceloop's earlier ones, or by those of OpenInference. One export of the protocol or an SDK, or JSON Lines
+//! of exports.
+//!
+//! `spans`: the common type. `kinds`: the kind of a span. `messages`: its messages; `flat`: messages with an attribute
+//! for each member; `noted`: messages as events. `facts`: other attributes. `conversation`: the spans of an agent to an
+//! episode. `tool_calls`: matches tool runs to calls.
+//!
+//! An agent (`invoke_agent`) is an episode with the model's turns below it; turns without an agent form the
+//! episode of their trace.
+
+mod conversation;
+mod facts;
+mod flat;
+mod kinds;
+mod messages;
+mod noted;
+mod spans;
+mod tool_calls;
+
+use std::collections::{BTreeMap, HashMap};
+
+use volary_core::json::Text;
+use volary_episode::episode::{Link, Relation, Rewards};
+
+use super::members::number;
+use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
+use kinds::{Kind, are_agents, kind};
+pub(super) use spans::Span;
+use spans::{holds_spans, spans};
+
+/// The maximum nesting depth of agents; deeper nesting is a cycle.
+const DEEPEST: usize = 100;
+
+pub(super) struct OpenTelemetry;
+
+impl Reader for OpenTelemetry {
+    fn id(&self) -> &'static str {
+        "open-telemetry"
+    }
+
+    fn name(&self) -> &'static str {
+        "OpenTelemetry traces of models and tools (JSON, or one per line)"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        match document.samples().any(holds_spans) {
+            true => Confidence::Likely,
+            false => Confidence::No,
+        }
+    }
+
+    fn grouping(&self, _document: &Document) -> Grouping {
+        Grouping::Whole
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let mut all = Vec::new();
+        for Line { number, value } in document.into_records() {
+            match holds_spans(&value) {
+                true => all.extend(spans(&value)),
+                false => sink.lost(format!("Line {number} contains no spans.")),
+            }
+        }
+        let count = all.len();
+        read_spans(all, sink);
+        match sink.episodes() {
+            0 => sink.lost(format!(
+                "None of the {count} spans describes a model or tool call (attributes gen_ai, \
+                 openinference or traceloop)."
+            )),
+            episodes => sink.understood(format!(
+                "OpenTelemetry: {episodes} agents or traces with {count} spans."
+            )),
+        }
+    }
+}
+
+/// Reads the episodes of spans from any recorder.
+pub(super) fn read_spans(all: Vec<Span>, sink: &mut Sink<'_>) {
+    let mut rewards = rewards(&all);
+    for (root, spans, parent) in agents(all) {
+        let mut episode = conversation::episode(&root, spans);
+        // It is that of the first agent, which started the others.
+        if let Some(reward) = rewards.remove(&root.trace) {
+            episode.rewards = Rewards::Whole(reward);
+        }
+        if let Some(parent) = parent {
+            episode.links.push(Link {
+                relation: Relation::Parent,
+                episode: parent,
+                step: None,
+            });
+        }
+        sink.episode(episode);
+    }
+}
+
+/// The rewards of traces that agent-lightning recorded: spans of their own, of which the last one counts.
+fn rewards(all: &[Span]) -> HashMap<Text, f64> {
+    let reward = |span: &Span| {
+        let named = span.member("agentlightning.reward.0.value");
+        let is_old = &*span.name == "agentlightning.reward";
+        let old = || span.member("reward").filter(|_| is_old);
+        let reward = named.or_else(old).and_then(number)?;
+        Some((span.trace.clone(), reward))
+    };
+    all.iter().filter_map(reward).collect()
+}
+
+/// An agent: its own span, or the first span of its trace; the spans below it; and the id of the parent agent.
+type Agent = (Span, Vec<Span>, Option<Text>);
+
+fn agents(all: Vec<Span>) -> Vec<Agent> {
+    let places: HashMap<(Text, Text), usize> = all
+        .iter()
+        .enumerate()
+        .map(|(place, span)| ((span.trace.clone(), span.id.clone()), place))
+        .collect();
+    let above = |span: &Span| {
+        let key = (span.trace.clone(), span.parent.clone()?);
+        places.get(&key).copied()
+    };
+    let agents = are_agents(&all);
+    let is_agent = |place: usize| agents[place];
+    let agent_above = |span: &Span| {
+        let mut at = above(span);
+        for _ in 0..DEEPEST {
+            match at {
+                Some(place) if is_agent(place) => return Some(place),
+                Some(place) => at = above(&all[place]),
+                None => return None,
+            }
+        }
+        None
+    };
+    // Keyed by the agent, or, without one, by the first span of the trace: preferably a root span.
+    let mut first: HashMap<Text, usize> = HashMap::new();
+    for (place, span) in all.iter().enumerate() {
+        let known = first.entry(span.trace.clone()).or_insert(place);
+        if above(span).is_none() && above(&all[*known]).is_some() {
+            *known = place;
+        }
+    }
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, span) in all.iter().enumerate() {
+        if matches!(kind(span), Kind::Turn | Kind::Tool) {
+            let agent = agent_above(span).or_else(|| first.get(&span.trace).copied());
+            groups
+                .entry(agent.unwrap_or(place))
+                .or_default()
+                .push(place);
+        } else if is_agent(place)
+            && (span.value("gen_ai.output.messages").is_some() || noted::gave(span))
+        {
+            // A span with messages, unless a descendant has them.
+            groups.entry(place).or_default();
+        }
+    }
+    let id = |place: usize| match is_agent(place) {
+        true => format!("{}/{}", all[place].trace, all[place].id).into(),
+        false => all[place].trace.clone(),
+    };
+    groups
+        .iter()
+        .map(|(agent, spans)| {
+            let mut root = all[*agent].clone();
+            let parent = match is_agent(*agent) {
+                true => agent_above(&root)
+                    .filter(|place| groups.contains_key(place))
+                    .map(id),
+                false => None,
+            };
+            root.id = id(*agent);
+            let spans = match spans.as_slice() {
+                [] => vec![all[*agent].clone()],
+                spans => spans.iter().map(|place| all[*place].clone()).collect(),
+            };
+            (root, spans, parent)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::import::{InputFile, import};
+
+    #[test]
+    fn spans_of_agent_lightning_have_the_reward_of_their_trace() {
+        let span = |id: u32, name: &str, attributes: &str| {
+            format!(
+                r#"{{"trace_id": "t", "span_id": "{id}", "parent_id": null, "name": "{name}", "attributes": {{{attributes}}}, "start_time": {id}.0, "end_time": {id}.5}}"#
+            )
+        };
+        let call = r#""gen_ai.request.model": "m", "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "q", "gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.content": "a""#;
+        for (name, first, last) in [
+            (
+                "agentlightning.annotation",
+                r#""agentlightning.reward.0.name": "primary", "agentlightning.reward.0.value": 0.25"#,
+                r#""agentlightning.reward.0.name": "primary", "agentlightning.reward.0.value": 0.75"#,
+            ),
+            (
+                "agentlightning.reward",
+                r#""reward": 0.25"#,
+                r#""reward": 0.75"#,
+            ),
+        ] {
+            let spans = [
+                span(1, "openai.chat.completion", call),
+                span(2, name, first),
+                span(3, name, last),
+            ];
+            let file = InputFile {
+                name: Some("spans.jsonl".to_owned()),
+                bytes: spans.join("\n").into_bytes(),
+            };
+            let outcome = import(&[file]).unwrap();
+            let rewards = outcome.episodes.iter().map(volary_episode::Episode::reward);
+            assert_eq!(rewards.collect::<Vec<_>>(), [Some(0.75)], "{name}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Lines that a search may skip unparsed: no word of an episode is ruled out by the line that it was read from, except for
+//! names that readers make, such as "Sample 3". The command looks for those before it skips lines.
+
+use std::fs;
+use std::path::Path;
+
+use volary_analysis::search::{Query, RawFilter};
+use volary_episode::passages::passages;
+use volary_formats::import::batches::LineReader;
+use volary_formats::import::fields::Mappings;
+
+/// A number of bytes that suffices to recognise a format.
+const LARGE: usize = 1 << 20;
+
+/// The words of such names.
+const MADE: [&str; 8] = [
+    "batch",
+    "branch",
+    "chat",
+    "document",
+    "group",
+    "sample",
+    "try",
+    "trajectory",
+];
+
+#[test]
+fn no_word_of_an_episode_is_ruled_out_by_its_line() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let (mut files, mut words) = (0, 0);
+    let mut ruled_out = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|end| end != "jsonl") {
+            continue;
+        }
+        let name = path.file_name().unwrap().to_string_lossy();
+        let bytes = fs::read(&path).unwrap();
+        // Small files are read as a whole.
+        let large = bytes.repeat(LARGE / bytes.len().max(1) + 1);
+        let Some(reader) = LineReader::of(&name, &large, &Mappings::default()) else {
+            continue;
+        };
+        files += 1;
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let batch = reader.read(line, 1, false, None);
+            let texts = batch.episodes.iter().flat_map(passages);
+            for (_, text) in texts {
+                for word in text.split_whitespace().filter(|word| !word.contains('"')) {
+                    words += 1;
+                    if MADE.contains(&&*word.to_lowercase()) {
+                        continue;
+                    }
+                    let filter = RawFilter::of(&Query::parse(word));
+                    if filter.is_some_and(|filter| !filter.may_match(line)) {
+                        ruled_out.push(format!("{name}: {word}"));
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(ruled_out, [""; 0]);
+    assert!(files > 3 && words > 100, "{files} files, {words} words");
+}
