@@ -114,10 +114,15 @@ impl PythonEntry {
         let description = self.description.clone().unwrap_or_default();
         let schema = description.form();
         let values = configuration.map(|configuration| {
-            files::values(&Recipe {
+            let recipe = Recipe {
                 configuration: configuration.clone(),
                 ..Recipe::default()
-            })
+            };
+            // The form of code that never ran here does not know the constructor's arguments.
+            match self.description {
+                Some(_) => files::values(&recipe),
+                None => files::start_values(&recipe),
+            }
         });
         match values {
             Some(values) => Form::with_value(schema, &values.into()),
@@ -265,6 +270,24 @@ mod tests {
         entries.adopt(&recipe);
         entries.adopt(&Recipe::default());
         assert_eq!(entries, PythonEntries::default());
+    }
+
+    #[test]
+    fn a_task_of_code_that_never_ran_here_can_be_reset() {
+        let described = Description {
+            configuration: Some("{\"type\":\"object\"}".to_owned()),
+            ..described("A")
+        };
+        let description = Some(described);
+        let recorded = entry("a", description).recipe(&object!({"words": 5}), 7);
+        let mut entries = PythonEntries::default();
+        entries.adopt(&recorded);
+        let adopted = entries.get(&environment("a")).expect("it is offered");
+        let mut form = adopted.form(Some(&recorded.configuration));
+        let values = form.submit();
+        let values = values.as_ref().and_then(Json::as_object);
+        let values = values.expect("the form is valid");
+        assert_eq!(adopted.recipe(values, 7), recorded);
     }
 
     #[test]

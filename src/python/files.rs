@@ -383,21 +383,24 @@ pub fn renamed(recipe: Recipe) -> Recipe {
 /// Splits a recipe into its code and the body of `/start`. The error is a message for the user.
 pub fn parts(recipe: &Recipe) -> Result<(PythonSource, Start), String> {
     let source = PythonSource::of_recipe(recipe)?;
-    let mut start = recipe.configuration.clone();
-    start.remove(PYTHON_CODE);
-    start.remove(PYTHON_WHEELS);
-    let start = Start::read(Some(&start.into())).map_err(|problems| {
+    let start = Start::read(Some(&start_values(recipe).into())).map_err(|problems| {
         let first = problems.first();
         first.map_or_else(String::new, |problem| problem.message.to_string())
     })?;
     Ok((source, start))
 }
 
-/// The values of the form for a recipe's task.
-pub fn values(recipe: &Recipe) -> Object {
+/// The index or the arguments of a recipe's task, as the body of `/start` has them.
+pub fn start_values(recipe: &Recipe) -> Object {
     let mut configuration = recipe.configuration.clone();
     configuration.remove(PYTHON_CODE);
     configuration.remove(PYTHON_WHEELS);
+    configuration
+}
+
+/// The values of the form for a recipe's task.
+pub fn values(recipe: &Recipe) -> Object {
+    let configuration = start_values(recipe);
     match configuration.get(TASK_ARGUMENTS) {
         Some(Json::Object(arguments)) => arguments.clone(),
         _ => configuration,
