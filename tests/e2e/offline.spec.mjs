@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 
 import { FAILED, HOME, visit } from "./support/browser.mjs";
+import { LATER, deployments } from "./support/deployments.mjs";
 import { Playground } from "./support/playground.mjs";
+import { Library, trajectory } from "./support/trajectories.mjs";
 
 /** Resolves when the page is stored whole. */
 const stored = (page) =>
@@ -84,3 +86,41 @@ test("the page can be installed", () =>
       assert.equal(reply.headers()["content-type"], icon.type);
     }
   }));
+
+test("the tab of a first visit opens pages that it never opened after another version was deployed", async () => {
+  const other = await deployments();
+  try {
+    await visit({ offline: true, axe: false, origins: [other.origin], allowedErrors: [FAILED] }, async (page) => {
+      await page.goto(other.origin);
+      const playground = new Playground(page);
+      await playground.ready();
+      await page.mouse.move(200, 200);
+      await stored(page);
+      other.deploy();
+      other.asked();
+      for (const name of ["Settings", "Evaluate", "Learn"]) {
+        await page.getByRole("link", { name, exact: true }).click();
+        await page.getByRole("heading", { name, exact: true, level: 1 }).waitFor();
+      }
+      // Workers, too: one that is started now, and one that loads more of its code for another format.
+      await page.getByRole("link", { name: "Review", exact: true }).click();
+      const library = await new Library(page).ready();
+      await library.import(["one.json", trajectory("one", [{ says: "The marble is red." }])]);
+      await library.rows(1);
+      await page.getByRole("link", { name: "Playground", exact: true }).click();
+      await playground.act("calculator", { expr: "6 * 7" });
+      await playground.says("1 step");
+      // Paths with a hash are those of this version.
+      const gone = other.asked().filter((path) => /-[0-9a-f]{16}[./]/.test(path));
+      assert.deepEqual(gone, [], "everything comes from the store");
+      // The tab is still served by its version after the browser stored the later one, and the next document is the later.
+      await page.evaluate(async () => (await navigator.serviceWorker.ready).update());
+      await page.getByRole("link", { name: "Environments", exact: true }).click();
+      await page.getByRole("heading", { name: "Environments", level: 1 }).waitFor();
+      await page.reload();
+      await page.waitForFunction((title) => document.title === title, LATER);
+    });
+  } finally {
+    other.close();
+  }
+});
