@@ -173,6 +173,67 @@ for (const [what, faults, tokenizer] of [
     }));
 }
 
+/** A reply of a hostile server: `fields` replace or add to those of a good one. */
+const hostile = ({ meta = {}, ...fields } = {}) => {
+  const good = { text: "Hello<|im_end|>", output_ids: encode("Hello<|im_end|>") };
+  const meta_info = { finish_reason: { type: "stop" }, prompt_tokens: 1, completion_tokens: 6, ...meta };
+  // `JSON.stringify` has no numbers that are not finite.
+  const text = JSON.stringify({ ...good, meta_info, ...fields });
+  return { body: text.replaceAll('"NaN"', "NaN").replaceAll('"-Infinity"', "-Infinity") };
+};
+const HOSTILE = [
+  ["an id below zero", hostile({ output_ids: [72, -1] }), "lacks token ids"],
+  ["an id of 2^32", hostile({ output_ids: [2 ** 32] }), "lacks token ids"],
+  ["a fraction as an id", hostile({ output_ids: [72.5] }), "lacks token ids"],
+  ["a text as ids", hostile({ output_ids: "Hello" }), "lacks token ids"],
+  ["an id of 2^32 - 1", hostile({ output_ids: [2 ** 32 - 1] }), "another model's"],
+  ["a million ids", hostile({ output_ids: Array(1_000_000).fill(72) }), "do not decode to its text"],
+  ["log probabilities without ids", hostile({ meta: { output_token_logprobs: [[-0.5]] } }), "lacks log probabilities"],
+  ["an object of log probabilities", hostile({ meta: { output_token_logprobs: {} } }), "lacks a list of log probabilities"],
+  ["two replies", { body: "[{}, {}]" }, "lacks `meta_info`"],
+  ["markup in an abort", hostile({ meta: { finish_reason: { type: "abort", message: "<img src=x onerror=alert(1)>" } } }), "<img src=x"],
+  ["a deep reply", { body: "[".repeat(100_000) + "]".repeat(100_000) }, /cannot be read|nested|JSON/],
+];
+
+test("a hostile reply ends the run with a reason, and never breaks the page", () =>
+  played({ tokenizer: byteTokenizer() }, async (playground, page) => {
+    for (const [name, reply, words] of HOSTILE) {
+      await test.step(name, async () => {
+        server.reset("Good morning.", reply);
+        await playground.button("Reset").click();
+        await playground.says("0 steps");
+        await playground.button("Run").click();
+        await playground.alert.filter({ hasText: words }).first().waitFor();
+        await playground.says("1 step");
+        await playground.dismissAlert();
+      });
+    }
+    assert.equal(await page.locator("img[src=x]").count(), 0, "markup stays text");
+  }));
+
+test("log probabilities that are no numbers, of other tokens or too few are unknown, and the tokens are kept", () =>
+  played({ tokenizer: byteTokenizer() }, async (playground, page) => {
+    const ids = encode("Hello<|im_end|>");
+    const odd = [
+      ids.map((id, place) => [place === 0 ? "NaN" : place === 1 ? "-Infinity" : 1e308, id, "<b>"]),
+      ids.map(() => [-0.5, 1]),
+      [[-0.5, ids[0]]],
+      Array.from({ length: 10_000 }, () => [-0.5, 72]),
+    ];
+    for (const output_token_logprobs of odd) {
+      const meta = { output_token_logprobs, completion_tokens: 2 ** 53 };
+      server.reset(hostile({ meta }), "Goodbye.");
+      await playground.button("Reset").click();
+      await playground.says("0 steps");
+      await playground.button("Run").click();
+      await playground.says("2 steps", "done");
+    }
+    await review(page);
+    const exported = await sample(page);
+    assert.ok(exported.tokens.length > ids.length);
+    await page.keyboard.press("Escape");
+  }));
+
 test("fault: a template without the sentence about tools is reported before anything is sent", () =>
   played({ generate: { template: "{% for m in messages %}{{ m.content }}\n{% endfor %}" } }, async (playground) => {
     await playground.button("Run").click();

@@ -66,6 +66,11 @@ export class Provider {
     await once(this.#server, "close");
   }
 
+  /** Ends all connections, as if the network were gone. */
+  cut() {
+    this.#server.closeAllConnections();
+  }
+
   /** Tells it what to say; what is left out stays as it was. */
   tell(settings) {
     Object.assign(this.settings, settings);

@@ -221,9 +221,11 @@ fn id(value: &Json) -> Option<TokenId> {
     TokenId::try_from(value.as_i64()?).ok()
 }
 
+/// Log probabilities that are no numbers are unknown: a server whose model overflows sends `NaN`.
 fn logprobs(value: &Json) -> Result<Vec<(Option<f64>, TokenId)>, ReplyError> {
+    let finite = |value: &Json| value.as_f64().filter(|value| value.is_finite());
     let read = |entry: &Json| match entry.as_list()? {
-        [probability, token, ..] => Some((probability.as_f64(), id(token)?)),
+        [probability, token, ..] => Some((finite(probability), id(token)?)),
         _ => None,
     };
     let list = value
@@ -274,6 +276,37 @@ mod tests {
             read(abort).map(|reply| reply.finish_reason),
             Ok(FinishReason::Abort("gone".into()))
         );
+    }
+
+    #[test]
+    fn ids_that_are_no_tokens_are_refused() {
+        for ids in ["-1", "4294967296", "1.5", "\"97\"", "null", "[97]"] {
+            let beside = |ids: &str, probabilities: &str| {
+                GenerateReply::read_body(&format!(
+                    r#"{{"text": "a", "output_ids": {ids}, "meta_info": {{"finish_reason": {{"type": "stop"}},
+                    "output_token_logprobs": {probabilities}}}}}"#
+                ))
+            };
+            let sampled = beside(&format!("[{ids}]"), "null");
+            assert_eq!(sampled, Err(ReplyError::Lacks("token ids")), "{ids}");
+            let probabilities = beside("[97]", &format!("[[-0.5, {ids}, null]]"));
+            let lacks = ReplyError::Lacks("log probabilities with token ids");
+            assert_eq!(probabilities, Err(lacks), "{ids}");
+        }
+    }
+
+    #[test]
+    fn log_probabilities_that_are_no_numbers_are_unknown() {
+        let body = r#"{"text": "abcd", "meta_info": {"finish_reason": {"type": "stop"},
+            "output_token_logprobs": [[NaN, 97], [-Infinity, 98], ["<b>", 99], [-0.5, 100]]}}"#;
+        let reply = GenerateReply::read_body(body).unwrap();
+        let known: Vec<_> = reply
+            .logprobs
+            .unwrap()
+            .into_iter()
+            .map(|(p, _)| p)
+            .collect();
+        assert_eq!(known, [None, None, None, Some(-0.5)]);
     }
 
     #[test]
