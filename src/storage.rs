@@ -36,7 +36,7 @@ use crate::browser::database::{
     read_rows,
 };
 
-/// The database, opened once for all callers. An error persists until the page is reloaded.
+/// The database, opened once for all callers. An error other than a full disk persists until the page is reloaded.
 type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Database>, DatabaseError>>>;
 
 thread_local! {
@@ -173,10 +173,14 @@ fn unless_in_memory<T>(error: DatabaseError, otherwise: T) -> Result<T, Database
 
 async fn database() -> Result<Rc<Database>, DatabaseError> {
     let opening = OPENING.with_borrow_mut(|opening| {
-        // If a newer page closed the database, it can be reopened for reading.
-        if let Some(Ok(database)) = opening.as_ref().and_then(Shared::peek)
-            && database.is_closed()
-        {
+        let is_outdated = match opening.as_ref().and_then(Shared::peek) {
+            // If a newer page closed the database, it can be reopened for reading.
+            Some(Ok(database)) => database.is_closed(),
+            // There may be space again.
+            Some(Err(error)) => *error == DatabaseError::Full,
+            None => false,
+        };
+        if is_outdated {
             *opening = None;
         }
         let opening = opening.get_or_insert_with(|| open().boxed_local().shared());

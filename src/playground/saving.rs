@@ -14,6 +14,7 @@ use crate::navigation::{Page, use_pages};
 use crate::storage;
 use crate::storage::episodes::{self, StoredEpisode};
 use crate::storage::origin::PLAYED;
+use volary_app::notice::Notice;
 
 /// Records that a step was taken here.
 pub(super) fn played(playground: Playground) {
@@ -81,8 +82,22 @@ pub(super) fn keep_played(playground: Playground) {
     let text = KeptText::from(native::to_text(&copy));
     let episode = StoredEpisode::new(row, text, PLAYED);
     browser::spawn(async move {
-        // If the browser refuses the write, the episode is in memory and the library shows it from there.
-        let _ = storage::write(episodes::storing(Vec::new(), vec![episode])).await;
+        let was_refused = untrack(storage::problem).is_some();
+        match storage::write(episodes::storing(Vec::new(), vec![episode])).await {
+            // There is space again, for earlier episodes too.
+            Ok(()) if was_refused => {
+                // The notice about the first refusal covers another one.
+                let _ = storage::keep_all().await;
+            }
+            Ok(()) => {}
+            // One notice until something can be stored again: in a private window, every episode is refused.
+            Err(_) if was_refused => {}
+            Err(error) => playground.alert(Notice::new(
+                "The episode is not stored: it is lost when you leave this page.",
+                error.to_string(),
+                format!("{} Export saves this episode.", error.advice()),
+            )),
+        }
     });
 }
 
