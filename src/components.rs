@@ -45,6 +45,7 @@ pub mod timeline;
 pub mod transcript;
 pub mod transient_memo;
 pub mod turn;
+pub mod unsaved_notice;
 
 pub use alert_box::AlertBox;
 pub use copy_button::CopyButton;
@@ -64,3 +65,4 @@ pub use tabs::Tabs;
 pub use theme::{Theme, ThemeSwitch};
 pub use timeline::Timeline;
 pub use transcript::Transcript;
+pub use unsaved_notice::UnsavedNotice;

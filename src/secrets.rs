@@ -81,6 +81,11 @@ pub fn count() -> usize {
     state().with(|state| state.ring(&BrowserKeys).len())
 }
 
+/// Whether stored keys cannot be read in full, because another version of this page stored them. Tracks changes.
+pub fn has_unreadable() -> bool {
+    state().with(|_| KeyState::has_unreadable(&BrowserKeys))
+}
+
 /// The place where keys are stored. Tracks changes.
 pub fn keeping() -> Keeping {
     state().with(KeyState::keeping)

@@ -20,7 +20,7 @@ use volary_protocol::checkout::{Event, Request, Summary};
 use crate::browser::files::GivenFile;
 use crate::browser::transferable::Attachment;
 use crate::browser::worker_client::WorkerClient;
-use crate::shared::Shared;
+use crate::shared::{Shared, Unsaved};
 use crate::storage::checkout as storage;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +59,11 @@ thread_local! {
 /// The current state. Tracks changes.
 pub fn checkout() -> Checkout {
     CHECKOUT.with(Shared::signal).get()
+}
+
+/// Whether changes of the state are only in memory.
+pub fn unsaved() -> Unsaved {
+    CHECKOUT.with(Shared::unsaved)
 }
 
 /// Sets the customer in listed tasks.

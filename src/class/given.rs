@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use volary_classroom::Assignment;
 
-use crate::shared::Shared;
+use crate::shared::{Shared, Unsaved};
 
 /// The maximum number of assignments.
 const MOST: usize = 50;
@@ -25,6 +25,11 @@ impl Given {
         Given {
             all: GIVEN.with(Shared::signal).into(),
         }
+    }
+
+    /// Whether changes of the list are only in memory.
+    pub fn unsaved() -> Unsaved {
+        GIVEN.with(Shared::unsaved)
     }
 
     /// Adds an assignment, or replaces the one with the same id.

@@ -11,11 +11,10 @@ use super::given::Given;
 use super::qr;
 use crate::browser::files::{self, GivenFile};
 use crate::browser::location;
-use crate::components::CopyButton;
-use crate::components::Glyph;
 use crate::components::field::Field;
 use crate::components::icon::NamedIcon;
 use crate::components::text::inert;
+use crate::components::{CopyButton, Glyph, UnsavedNotice};
 
 /// What a teacher gives to the pupils.
 #[component]
@@ -153,6 +152,7 @@ pub(super) fn GivenList(
     view! {
         <section class="class-list" aria-label="Your assignments">
             <h2>{"Your assignments"}</h2>
+            <UnsavedNotice what="this list" unsaved=Given::unsaved()/>
             <Show
                 when=move || !given.all.with(Vec::is_empty)
                 fallback=|| {

@@ -199,6 +199,16 @@ fn HandInPanel(desk: Desk) -> impl IntoView {
             }
         })
     };
+    let is_unreadable = desk.state.with_untracked(WorkDesk::is_unreadable);
+    let unreadable = is_unreadable.then(|| {
+        view! {
+            <p class="error" role="alert">
+                {"Another version of this page stored work on this assignment that this version cannot read. It is left unchanged, so \
+                  what you do here would be lost when the page is closed. Reload to get the newer version; or hand in, or save a file, \
+                  before you leave."}
+            </p>
+        }
+    });
     let save = has_class.then(|| {
         view! {
             <button type="button" on:click=move |_| desk.save()>
@@ -222,6 +232,7 @@ fn HandInPanel(desk: Desk) -> impl IntoView {
                 <p class="help">{what}</p>
                 {problem}
                 {unkept}
+                {unreadable}
                 {failure}
                 <p class="class-delivery" role="status">
                     {move || desk.state.with(|desk| delivery_words(desk, can_send))}

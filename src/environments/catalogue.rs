@@ -11,6 +11,7 @@ use super::python_import;
 use super::templates::{TEMPLATES, Template};
 use crate::browser::files::{GivenFile, pick};
 use crate::browser::{location, spawn};
+use crate::components::UnsavedNotice;
 use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{PythonFile, PythonSource};
@@ -64,6 +65,7 @@ pub(super) fn Catalogue(
             </section>
         </Show>
         <Group id="yours" title="Yours">
+            <UnsavedNotice what="your environments" unsaved=stored::unsaved()/>
             {move || own(playground)}
         </Group>
         <Group id="built-in" title="Built in">

@@ -15,6 +15,7 @@ use super::catalogue::{Group, PlayButton, Row};
 use super::python_import::checkout_files;
 use crate::browser::files::{GivenFile, pick, pick_folder};
 use crate::browser::{network, spawn};
+use crate::components::UnsavedNotice;
 use crate::components::field::Field;
 use crate::playground::state::use_playground;
 use crate::tau_bench::{self, CheckoutOrigin};
@@ -102,6 +103,7 @@ pub(super) fn CheckoutGroup(adding: Adding) -> impl IntoView {
     let has_problem = move || adding.problem.with(|problem| !problem.is_empty());
     view! {
         <Group id="tau-bench" title="tau-bench">
+            <UnsavedNotice what="the settings of tau-bench" unsaved=tau_bench::unsaved()/>
             {content}
             <p class="error" role="alert" hidden=move || !has_problem()>
                 {move || adding.problem.get()}

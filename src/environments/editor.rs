@@ -11,6 +11,7 @@ use super::python_import;
 use crate::browser::code_editor::CodeEditor;
 use crate::browser::files::{GivenFile, download, pick};
 use crate::browser::spawn;
+use crate::components::UnsavedNotice;
 use crate::components::field::Field;
 use crate::components::growing_text::growing_text;
 use crate::components::text::inert;
@@ -80,6 +81,7 @@ pub(super) fn EditorPage(
             </div>
             <Actions state playground/>
         </div>
+        <UnsavedNotice what="your environments" unsaved=stored::unsaved()/>
         <div class="editor-panes">
             <div class="editor-code" node_ref=host></div>
             <Side state/>

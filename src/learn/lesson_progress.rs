@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 use volary_lesson::Progress;
 
-use crate::shared::Shared;
+use crate::shared::{Shared, Unsaved};
 
 thread_local! {
     static PROGRESS: Shared<Progress> = Shared::new(
         "lessons",
-        |text| Some(Progress::read(text)),
+        Progress::read,
         Progress::to_text,
         |_| {},
     );
@@ -25,6 +25,11 @@ impl LessonProgress {
         LessonProgress {
             progress: PROGRESS.with(Shared::signal).into(),
         }
+    }
+
+    /// Whether changes of the progress are only in memory.
+    pub fn unsaved() -> Unsaved {
+        PROGRESS.with(Shared::unsaved)
     }
 
     /// The number of checks of a lesson that are met.

@@ -11,9 +11,9 @@ use super::lesson_progress::LessonProgress;
 use super::player::{EpisodePlayer, Workbench};
 use super::player_view::PlayView;
 use crate::browser::location;
-use crate::components::DisclosureButton;
 use crate::components::prose::PROSE;
 use crate::components::text::inert;
+use crate::components::{DisclosureButton, UnsavedNotice};
 
 /// The lesson that is being read.
 #[derive(Clone, Copy)]
@@ -90,6 +90,7 @@ pub(super) fn LessonView(
             <p class="help">
                 {format!("About {} minutes · ", lesson.minutes)} <span>{standing}</span>
             </p>
+            <UnsavedNotice what="your progress" unsaved=LessonProgress::unsaved()/>
             <p class="print-only">{location::address_with(&location::hash())}</p>
             {pieces}
             <div class="button-row lesson-end">

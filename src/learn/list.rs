@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use volary_lesson::catalog::{Entry, LESSONS};
 
 use super::lesson_progress::LessonProgress;
+use crate::components::UnsavedNotice;
 
 #[component]
 pub(super) fn LessonList(progress: LessonProgress) -> impl IntoView {
@@ -15,6 +16,7 @@ pub(super) fn LessonList(progress: LessonProgress) -> impl IntoView {
                 {"Six short lessons on language agents. You read recorded episodes and act as the agent yourself. No key is needed, and \
                  nothing that you do is sent anywhere."}
             </p>
+            <UnsavedNotice what="your progress" unsaved=LessonProgress::unsaved()/>
             <ol class="lesson-list" role="list">
                 {rows.collect_view()}
             </ol>

@@ -1,34 +1,35 @@
-//! The mappings of members to fields that the user made, as the browser stores them.
+//! The mappings of members to fields that the user made, shared by all tabs.
 
+use leptos::prelude::*;
 use volary_formats::import::fields::{FieldMapping, Mappings, Shape};
 
-use crate::browser::storage::{self, Keep};
+use crate::shared::{Shared, Unsaved};
 
-/// The storage key.
-const KEPT: &str = "field-mappings";
+thread_local! {
+    static MAPPINGS: Shared<Mappings> = Shared::new(
+        "field-mappings",
+        |text| serde_json::from_str(text).ok(),
+        |mappings| serde_json::to_string(mappings).unwrap_or_default(),
+        |_| {},
+    );
+}
 
 /// The stored mappings; none if they can't be read.
 pub fn stored() -> Mappings {
-    let text = storage::get(Keep::Always, KEPT);
-    let read = text.and_then(|text| serde_json::from_str(&text).ok());
-    read.unwrap_or_default()
+    MAPPINGS.with(Shared::signal).get_untracked()
 }
 
-/// Stores the mapping of a shape. False if the browser refuses.
-pub fn remember(shape: Shape, fields: FieldMapping) -> bool {
-    let mut mappings = stored();
-    mappings.remember(shape, fields);
-    store(&mappings)
+/// Whether changes of the mappings are only in memory.
+pub fn unsaved() -> Unsaved {
+    MAPPINGS.with(Shared::unsaved)
 }
 
-/// Removes the mapping of a shape. False if the browser refuses.
-pub fn forget(shape: &Shape) -> bool {
-    let mut mappings = stored();
-    mappings.forget(shape);
-    store(&mappings)
+/// Stores the mapping of a shape.
+pub fn remember(shape: Shape, fields: FieldMapping) {
+    MAPPINGS.with(|mappings| mappings.change(|mappings| mappings.remember(shape, fields)));
 }
 
-fn store(mappings: &Mappings) -> bool {
-    let text = serde_json::to_string(mappings);
-    text.is_ok_and(|text| storage::set(Keep::Always, KEPT, &text))
+/// Removes the mapping of a shape.
+pub fn forget(shape: &Shape) {
+    MAPPINGS.with(|mappings| mappings.change(|mappings| mappings.forget(shape)));
 }

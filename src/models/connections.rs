@@ -10,7 +10,7 @@ use volary_core::json::{self, Json, Text, from_json, to_json};
 
 use crate::browser;
 use crate::secrets::{self, KeyOrigin};
-use crate::shared::Shared;
+use crate::shared::{Shared, Unsaved};
 
 /// A stored connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -218,6 +218,11 @@ pub fn get(id: &str) -> Option<Saved> {
 /// Changes the connections, in all tabs. If they cannot be stored, they last as long as the page.
 pub fn change(act: impl FnOnce(&mut Connections)) {
     STATE.with(|state| state.change(act));
+}
+
+/// Whether changes of the connections are only in memory.
+pub fn unsaved() -> Unsaved {
+    STATE.with(Shared::unsaved)
 }
 
 /// A new unique id.

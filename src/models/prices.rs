@@ -5,7 +5,7 @@ use volary_agent::model::price::Prices;
 use volary_agent::model::{Connection, Usage};
 use volary_core::json;
 
-use crate::shared::Shared;
+use crate::shared::{Shared, Unsaved};
 
 thread_local! {
     // Stored only after a change.
@@ -34,6 +34,11 @@ pub fn has_price(connection: &Connection) -> bool {
 /// Changes the prices, in all tabs.
 pub fn change(act: impl FnOnce(&mut Prices)) {
     STATE.with(|state| state.change(act));
+}
+
+/// Whether changes of the prices are only in memory.
+pub fn unsaved() -> Unsaved {
+    STATE.with(Shared::unsaved)
 }
 
 /// Restores the built-in table.

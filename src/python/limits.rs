@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::shared::Shared;
+use crate::shared::{Shared, Unsaved};
 
 /// The bounds of an answer's time, in seconds.
 pub const SECONDS: RangeInclusive<u32> = 1..=3600;
@@ -65,6 +65,11 @@ thread_local! {
 /// The limits. Tracks changes.
 pub fn limits() -> Limits {
     STATE.with(Shared::signal).get()
+}
+
+/// Whether changes of the limits are only in memory.
+pub fn unsaved() -> Unsaved {
+    STATE.with(Shared::unsaved)
 }
 
 /// Changes the limits, in all tabs.

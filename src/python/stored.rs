@@ -6,7 +6,7 @@ use super::files::{Description, PythonFiles, PythonSource};
 use super::wheels::{LARGEST, Wheel};
 use crate::browser::files::GivenFile;
 use crate::browser::{spawn, timers};
-use crate::shared::Shared;
+use crate::shared::{Shared, Unsaved};
 use crate::storage::sources;
 
 thread_local! {
@@ -23,13 +23,16 @@ pub fn files() -> PythonFiles {
     FILES.with(Shared::signal).get()
 }
 
+/// Whether changes of the files are only in memory.
+pub fn unsaved() -> Unsaved {
+    FILES.with(Shared::unsaved)
+}
+
 /// Saves code under a name, and removes the wheels that no version needs any more.
 pub fn save(name: &str, source: &PythonSource) {
     // Milliseconds since 1970 are below 2^53.
     let now = (timers::wall_clock() * 1000.0) as u64;
-    let mut unused = Vec::new();
-    FILES.with(|files| files.change(|files| unused = files.save(name, source, now)));
-    forget(unused);
+    change(|files| files.save(name, source, now));
 }
 
 /// Stores the description of some code.
@@ -39,13 +42,15 @@ pub fn describe(source: &PythonSource, description: &Description) {
 
 /// Removes a file with all its versions, and the wheels that no other file needs.
 pub fn remove(name: &str) {
-    let mut unused = Vec::new();
-    FILES.with(|files| files.change(|files| unused = files.remove(name)));
-    forget(unused);
+    change(|files| files.remove(name));
 }
 
-fn forget(unused: Vec<Wheel>) {
-    if unused.is_empty() {
+/// Changes the files. Deletes the wheels that `act` returns, unless the stored files, which may need them, stay as they
+/// are.
+fn change(act: impl FnOnce(&mut PythonFiles) -> Vec<Wheel>) {
+    let mut unused = Vec::new();
+    let is_stored = FILES.with(|files| files.change(|files| unused = act(files)));
+    if !is_stored || unused.is_empty() {
         return;
     }
     spawn(async move {

@@ -7,7 +7,7 @@ use volary_protocol::environments::ServerAccess;
 
 use super::servers::Server;
 use crate::secrets::{self, KeyOrigin, NotKept};
-use crate::shared::Shared;
+use crate::shared::{Shared, Unsaved};
 
 /// The prefix of owners of server keys, before the address.
 const OWNERS: &str = "server.";
@@ -32,6 +32,11 @@ pub fn servers() -> Vec<Server> {
 /// Changes the list, in all tabs.
 pub fn change(act: impl FnOnce(&mut Vec<Server>)) {
     SERVERS.with(|servers| servers.change(act));
+}
+
+/// Whether changes of the list are only in memory.
+pub fn unsaved() -> Unsaved {
+    SERVERS.with(Shared::unsaved)
 }
 
 /// Returns the key of a server.

@@ -14,8 +14,8 @@ use super::mapping_texts::{
     ChoiceText, PreviewTexts, choices, label, list_paths, names_text, offer_text, sample,
     unmapped_text, unread_text,
 };
-use crate::components::Dialog;
 use crate::components::text::inert;
+use crate::components::{Dialog, UnsavedNotice};
 use crate::library::client::{LibraryClient, imports, requests};
 use crate::library::mappings;
 
@@ -52,8 +52,6 @@ pub struct Mapping {
     fields: RwSignal<FieldMapping>,
     /// The shapes with a stored mapping, and the mapping of each.
     remembered: RwSignal<Vec<(Shape, FieldMapping)>>,
-    /// Whether the browser refused to store the mapping.
-    is_unkept: RwSignal<bool>,
 }
 
 impl Mapping {
@@ -67,7 +65,6 @@ impl Mapping {
             head: RwSignal::new(None),
             fields: RwSignal::default(),
             remembered: RwSignal::default(),
-            is_unkept: RwSignal::new(false),
         };
         mapping.renew();
         mapping
@@ -102,11 +99,10 @@ impl Mapping {
     /// Stores the mapping and reads the file with it.
     fn apply(self) {
         let (shape, fields) = (self.shape.get_untracked(), self.fields.get_untracked());
-        let is_kept = mappings::remember(shape, fields);
-        self.is_unkept.set(!is_kept);
+        mappings::remember(shape, fields);
         self.renew();
         self.open.set(false);
-        if let Some(file) = self.file.get_untracked().filter(|_| is_kept) {
+        if let Some(file) = self.file.get_untracked() {
             imports::read_again(self.client, &file);
         }
     }
@@ -152,7 +148,7 @@ pub(super) fn Remembered(mapping: Mapping) -> impl IntoView {
                             class="quiet small"
                             aria-label=forget
                             on:click=move |_| {
-                                mapping.is_unkept.set(!mappings::forget(&forgotten));
+                                mappings::forget(&forgotten);
                                 mapping.renew();
                             }
                         >
@@ -169,11 +165,7 @@ pub(super) fn Remembered(mapping: Mapping) -> impl IntoView {
         format!("Mapped fields: {}", plural(count, "shape"))
     };
     view! {
-        <Show when=move || mapping.is_unkept.get()>
-            <p class="reading" role="alert">
-                {"The mapping cannot be stored: the browser's storage is full or disabled."}
-            </p>
-        </Show>
+        <UnsavedNotice what="mapped fields" unsaved=mappings::unsaved()/>
         <Show when=move || mapping.remembered.with(|known| !known.is_empty())>
             <details class="import-report mapped-shapes">
                 <summary>{title}</summary>

@@ -12,15 +12,23 @@ use super::stored_notes::{self, merge_stored};
 use crate::browser::files::{self, GivenFile};
 use crate::browser::storage::{self, Keep};
 use crate::browser::{self, timers};
+use crate::shared::{Shared, Unsaved};
 
 /// The storage key of the notes.
 const KEPT: &str = "notes";
 /// The storage key of the annotator's name.
 const AUTHOR: &str = "annotator";
-/// The storage key of the labels.
-const LABELS: &str = "labels";
 /// The file name of an export.
 const FILE: &str = "annotations.json";
+
+thread_local! {
+    static LABELS: Shared<Labels> = Shared::new(
+        "labels",
+        |text| serde_json::from_str(text).ok(),
+        |labels| serde_json::to_string(labels).unwrap_or_default(),
+        |_| {},
+    );
+}
 
 /// Signals of the user's notes and imported ones.
 #[derive(Clone, Copy)]
@@ -53,11 +61,7 @@ impl Notes {
         Notes {
             all,
             author: RwSignal::new(storage::get(Keep::Always, AUTHOR).unwrap_or_default()),
-            labels: RwSignal::new(
-                storage::get(Keep::Always, LABELS)
-                    .and_then(|text| serde_json::from_str(&text).ok())
-                    .unwrap_or_default(),
-            ),
+            labels: LABELS.with(Shared::signal).into(),
             draft: RwSignal::default(),
             said: RwSignal::new(None),
             notice: RwSignal::new(None),
@@ -66,15 +70,12 @@ impl Notes {
 
     /// Changes the labels assigned to the keys.
     pub fn set_labels(self, labels: Labels) {
-        let text = serde_json::to_string(&labels).unwrap_or_default();
-        self.labels.set(labels);
-        if !storage::set(Keep::Always, LABELS, &text) {
-            self.notice.set(Some(Notice::new(
-                "The labels cannot be stored for the next visit.",
-                "The browser's storage is full or disabled.",
-                "They work until you leave the page.",
-            )));
-        }
+        LABELS.with(|known| known.change(|known| *known = labels));
+    }
+
+    /// Whether changes of the labels are only in memory.
+    pub fn unsaved_labels() -> Unsaved {
+        LABELS.with(Shared::unsaved)
     }
 
     /// Toggles the label of a key on a step of an episode. Returns a message about what was done; `None` if the key has

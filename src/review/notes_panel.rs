@@ -12,9 +12,9 @@ use super::notes::Notes;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
 use crate::browser::files;
-use crate::components::AlertBox;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert;
+use crate::components::{AlertBox, UnsavedNotice};
 
 #[component]
 pub(super) fn NotesPanel(viewer: Viewer, notes: Notes) -> impl IntoView {
@@ -198,6 +198,7 @@ fn LabelKeys(viewer: Viewer, notes: Notes) -> impl IntoView {
             <details prop:open=is_none>
                 <summary>{"Labels on keys 1–9"}</summary>
                 <div class="label-fields">{fields.collect_view()}</div>
+                <UnsavedNotice what="the labels" unsaved=Notes::unsaved_labels()/>
             </details>
         </section>
     }

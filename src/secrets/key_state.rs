@@ -2,11 +2,14 @@
 //!
 //! Invariants:
 //! - Keys are stored in one place at most. If the browser refuses it, they are in memory only.
+//! - Stored keys that this version cannot read in full are never overwritten: a newer version may have stored them. They
+//!   are deleted on request only.
 //! - The keys on the device belong to all tabs that store theirs there: no tab overwrites a key of another one, or
 //!   brings back those that another one deleted.
 
 use super::ring::Ring;
 use crate::browser::storage::Keep;
+use crate::shared::is_preserved;
 
 /// The place where keys are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,7 +36,8 @@ impl Keeping {
     }
 }
 
-/// The browser refused to store keys (out of space, or forbidden): they are only in memory.
+/// The keys are only in memory: the browser refused to store them (out of space, or forbidden), or stored keys of
+/// another version would be lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotKept;
 
@@ -73,6 +77,12 @@ impl KeyState {
         }
     }
 
+    /// Whether stored keys cannot be read in full.
+    pub(super) fn has_unreadable(store: &impl KeyStore) -> bool {
+        let mut places = Keeping::ALL.into_iter();
+        places.any(|keeping| is_unreadable(store, keeping))
+    }
+
     pub(super) fn keeping(&self) -> Keeping {
         self.keeping
     }
@@ -97,6 +107,10 @@ impl KeyState {
     ) -> Result<(), NotKept> {
         self.refresh(store);
         act(&mut self.ring);
+        if is_unreadable(store, self.keeping) {
+            self.keeping = Keeping::Page;
+            return Err(NotKept);
+        }
         let kept = self.store(store);
         if kept.is_err() {
             // Keys in two places would be hard to delete.
@@ -107,6 +121,9 @@ impl KeyState {
 
     /// Stores the keys in another place from now on, and deletes them from all others.
     pub(super) fn keep(&mut self, store: &impl KeyStore, keeping: Keeping) -> Result<(), NotKept> {
+        if is_unreadable(store, keeping) {
+            return Err(NotKept);
+        }
         self.refresh(store);
         // Another tab may have stored keys there.
         if let Some(others) = stored(store, keeping) {
@@ -153,6 +170,12 @@ impl KeyState {
 fn stored(store: &impl KeyStore, keeping: Keeping) -> Option<Ring> {
     let text = store.get(keeping.storage()?)?;
     Some(Ring::read(&text))
+}
+
+/// Whether a place has keys that this version would lose by storing its own.
+fn is_unreadable(store: &impl KeyStore, keeping: Keeping) -> bool {
+    let text = keeping.storage().and_then(|keep| store.get(keep));
+    text.is_some_and(|text| !is_preserved(&text, &Ring::read(&text).to_text()))
 }
 
 /// Deletes what is stored, except in one place.
@@ -313,6 +336,34 @@ mod tests {
             store.refuses.set(false);
             assert_eq!(state.keep(&store, keeping), Ok(()));
             assert_eq!(state.keeping(), keeping);
+        }
+    }
+
+    #[test]
+    fn stored_keys_of_another_version_are_read_in_part_and_never_overwritten() {
+        let known = r#"{"owner":"model.1","origin":"https://models.example","key":"one"}"#;
+        for text in [
+            format!(r#"[{known},{{"owner":"model.2","secret":"two"}}]"#),
+            format!(r#"[{}]"#, known.replace("}", r#","expires":1}"#)),
+            format!(r#"{{"version":2,"keys":[{known}]}}"#),
+            "not JSON".to_owned(),
+        ] {
+            let store = TabStore::default();
+            store.set(Keep::Always, &text);
+            let mut state = KeyState::found(&store);
+            let found = if text.starts_with('[') { "one" } else { "" };
+            assert_eq!(key(&state, &store, "model.1"), found, "{text}");
+            assert_eq!(put(&mut state, &store, "model.3", "three"), Err(NotKept));
+            assert_eq!(state.keep(&store, Keeping::Device), Err(NotKept));
+            assert_eq!(store.get(Keep::Always).as_ref(), Some(&text));
+            assert!(KeyState::has_unreadable(&store));
+            // This page works with the keys that it knows.
+            assert_eq!(state.keeping(), Keeping::Page);
+            assert_eq!(key(&state, &store, "model.1"), found);
+            assert_eq!(key(&state, &store, "model.3"), "three");
+            state.forget_all(&store);
+            assert!(!KeyState::has_unreadable(&store));
+            assert_eq!(state.keep(&store, Keeping::Device), Ok(()));
         }
     }
 

@@ -32,6 +32,13 @@ pub(super) fn Keys() -> impl IntoView {
                       in memory."}
                 </p>
             </Show>
+            <Show when=secrets::has_unreadable>
+                <p class="error" role="alert">
+                    {"Another version of this page stored keys that this version cannot read in \
+                      full. They are left unchanged, and keys that you enter stay in memory. Delete \
+                      all keys to store keys again."}
+                </p>
+            </Show>
             <Deletion/>
         </Section>
     }

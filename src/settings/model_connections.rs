@@ -18,6 +18,7 @@ use volary_core::json::Text;
 
 use super::section::Section;
 use crate::browser::element;
+use crate::components::UnsavedNotice;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
 use crate::models::connections::{self, Saved, new_id};
@@ -30,6 +31,7 @@ pub(super) fn ModelConnections() -> impl IntoView {
          and nowhere else.";
     view! {
         <Section id="settings-models" title="Models" about>
+            <UnsavedNotice what="the model connections" unsaved=connections::unsaved()/>
             <div class="connections">
                 <List editor/>
                 <ConnectionForm editor/>

@@ -7,6 +7,7 @@ use volary_core::json::Text;
 
 use super::section::Section;
 use crate::browser::element;
+use crate::components::UnsavedNotice;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert_name;
 use crate::models::{connections, prices};
@@ -79,6 +80,7 @@ pub(super) fn PriceTable() -> impl IntoView {
     let count = Memo::new(|_| prices::read(|prices| prices.rows().len()));
     view! {
         <Section id="settings-prices" title="Prices" about>
+            <UnsavedNotice what="the prices" unsaved=prices::unsaved()/>
             <div class="price-table" tabindex="0" role="group" aria-label="Price table">
                 <table aria-labelledby="settings-prices">
                     <thead>

@@ -6,6 +6,7 @@ use leptos::ev::Event;
 use leptos::prelude::*;
 
 use super::section::Section;
+use crate::components::UnsavedNotice;
 use crate::components::field::Field;
 use crate::python::limits::{self, Limits, MEGABYTES, SECONDS};
 
@@ -18,6 +19,7 @@ pub(super) fn PythonLimits() -> impl IntoView {
             about="Environments that you write in Python run in a sandbox. Code that exceeds a limit is stopped, and the episode \
                    keeps the steps before."
         >
+            <UnsavedNotice what="the limits" unsaved=limits::unsaved()/>
             <div class="limit-fields">
                 <LimitField
                     id="python-seconds"

@@ -11,9 +11,9 @@ use super::section::{ApiKeyHelp, InsecurePage, Section, stays_with};
 use super::server_list::ServerList;
 use super::typed_keys::{self, TypedKeys};
 use crate::browser;
-use crate::components::CopyButton;
 use crate::components::alert_box::AlertWords;
 use crate::components::field::Field;
+use crate::components::{CopyButton, UnsavedNotice};
 use crate::playground::state::{Playground, use_playground};
 use crate::remote::connection;
 use crate::remote::keeping;
@@ -48,6 +48,7 @@ pub(super) fn ServersSection() -> impl IntoView {
          Volary's own. Connect to one here, then choose it as the environment in the playground.";
     view! {
         <Section id="settings-servers" title="Task dataset servers" about>
+            <UnsavedNotice what="the list of servers" unsaved=keeping::unsaved()/>
             <div class="servers">
                 <div class="server-form">
                     <Form servers/>

@@ -93,9 +93,9 @@ pub async fn steps(id: &str, cell: usize) -> Result<Vec<StepRecord>, DatabaseErr
     let steps = kept.iter().map(|(key, text)| {
         let step = record::read_json(&text.to_text())
             .and_then(|step| step_from_json(&step).map_err(|_| Damage::Texts));
-        unreadable::noted(Store::Drafts, key, step)
+        noted(Store::Drafts, key, step).transpose()
     });
-    Ok(steps.map_while(|step| step).collect())
+    steps.map_while(|step| step).collect()
 }
 
 /// Returns the heads of all evaluations, the latest first.
@@ -110,17 +110,17 @@ pub async fn list() -> Result<Vec<Head>, DatabaseError> {
     Ok(heads)
 }
 
-/// Loads an evaluation; `None` if it does not exist, or if its plan cannot be read.
+/// Loads an evaluation; `None` if it does not exist, or if its plan cannot be read. An evaluation with a record of a newer
+/// version is an error: without that record, its episode would be played again, and the record be overwritten.
 pub async fn load(id: &str) -> Result<Option<Kept>, DatabaseError> {
     let (head_key, plan_key) = (format!("head/{id}"), format!("plan/{id}"));
     let head = get(Store::Evaluations, &head_key).await?;
     let plan = get(Store::Evaluations, &plan_key).await?;
-    let head =
-        head.and_then(|text| unreadable::noted(Store::Evaluations, &head_key, read_head(&text)));
-    let plan = plan.and_then(|text| {
-        let plan = read_with(&text, Plan::read);
-        unreadable::noted(Store::Evaluations, &plan_key, plan)
-    });
+    let (Some(head), Some(plan)) = (head, plan) else {
+        return Ok(None);
+    };
+    let head = noted(Store::Evaluations, &head_key, read_head(&head))?;
+    let plan = noted(Store::Evaluations, &plan_key, read_with(&plan, Plan::read))?;
     let Some((head, plan)) = head.zip(plan) else {
         return Ok(None);
     };
@@ -130,16 +130,18 @@ pub async fn load(id: &str) -> Result<Option<Kept>, DatabaseError> {
     unreadable::clear(Store::Results);
     let results = results.iter().filter_map(|(key, text)| {
         let result = read_with(text, CellResult::read);
-        unreadable::noted(Store::Results, key, result)
+        noted(Store::Results, key, result).transpose()
     });
+    let results = results.collect::<Result<_, _>>()?;
     let drafts = drafts
         .iter()
-        .filter_map(|(key, text)| unreadable::noted(Store::Drafts, key, read_draft(text)));
+        .filter_map(|(key, text)| noted(Store::Drafts, key, read_draft(text)).transpose());
+    let drafts = drafts.collect::<Result<_, _>>()?;
     Ok(Some(Kept {
         head,
         plan,
-        results: results.collect(),
-        drafts: drafts.collect(),
+        results,
+        drafts,
     }))
 }
 
@@ -184,6 +186,20 @@ pub async fn forget(id: &str) -> Result<(), DatabaseError> {
     let texts = episodes.iter().map(|id| episodes::deleting_text(id));
     let rows = DatabaseChange::DeleteRows(episodes.clone());
     write(own.into_iter().chain(texts).chain([rows]).collect()).await
+}
+
+/// Notes a record that cannot be read. The error is that a newer version wrote it.
+fn noted<Record>(
+    store: Store,
+    key: &str,
+    read: Result<Record, Damage>,
+) -> Result<Option<Record>, DatabaseError> {
+    let is_newer = matches!(read, Err(Damage::Format(_)));
+    let read = unreadable::noted(store, key, read);
+    if is_newer {
+        return Err(DatabaseError::Newer);
+    }
+    Ok(read)
 }
 
 fn place(id: &str, cell: usize) -> String {
@@ -289,6 +305,17 @@ mod tests {
         let golden = check_golden("step", &write_json(step_to_json(&step)));
         let read = step_from_json(&read_json(&golden).unwrap()).unwrap();
         assert_eq!(read, step);
+    }
+
+    #[test]
+    fn a_record_of_a_newer_version_is_an_error_and_a_damaged_one_is_skipped() {
+        unreadable::clear(Store::Results);
+        let read = |read| noted::<u8>(Store::Results, "id/000000", read);
+        assert_eq!(read(Ok(7)), Ok(Some(7)));
+        assert_eq!(read(Err(Damage::Texts)), Ok(None));
+        assert_eq!(read(Err(Damage::Format(2.0))), Err(DatabaseError::Newer));
+        assert_eq!(unreadable::all().len(), 1);
+        unreadable::clear(Store::Results);
     }
 
     #[test]

@@ -53,10 +53,15 @@ impl Work {
         }
     }
 
-    /// Parses a record. `None` if it is damaged, has a later version or belongs to other tasks.
-    pub fn read(text: &str, assignment: &Assignment) -> Option<Work> {
+    /// Parses a record. `None` if it is damaged or has a later version.
+    pub fn read(text: &str) -> Option<Work> {
         let work: Work = from_json(&read(text).ok()?).ok()?;
-        (work.version == VERSION && work.starts == starts(assignment)).then_some(work)
+        (work.version == VERSION).then_some(work)
+    }
+
+    /// Whether it belongs to the tasks of an assignment, which may have changed since.
+    pub fn is_of(&self, assignment: &Assignment) -> bool {
+        self.starts == starts(assignment)
     }
 
     /// Serializes the record.
@@ -120,14 +125,18 @@ mod tests {
             Work::change,
         ] {
             change(&mut work);
-            assert_eq!(Work::read(&work.to_text(), &made), Some(work.clone()));
+            assert_eq!(Work::read(&work.to_text()), Some(work.clone()));
         }
         let delivered = Delivery::Delivered {
             at: 5.0,
             is_changed: true,
         };
         assert_eq!(work.delivery, delivered);
-        assert_eq!(Work::read(&work.to_text(), &assignment("dummy")), None);
-        assert_eq!(Work::read("{", &made), None);
+        assert!(work.is_of(&made));
+        assert!(!work.is_of(&assignment("dummy")));
+        let later = work.to_text().replace("\"version\":1", "\"version\":2");
+        for text in ["{", &later] {
+            assert_eq!(Work::read(text), None, "{text}");
+        }
     }
 }

@@ -26,11 +26,10 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// Parses a record. A damaged record, or one of a later version, counts as empty.
-    pub fn read(text: &str) -> Progress {
+    /// Parses a record. `None` if it is damaged or has a later version.
+    pub fn read(text: &str) -> Option<Progress> {
         let read: Option<Progress> = serde_json::from_str(text).ok();
         read.filter(|progress| progress.version == VERSION)
-            .unwrap_or_default()
     }
 
     /// Serializes the record.
@@ -83,7 +82,7 @@ mod tests {
         assert!(progress.meet("a", 2));
         assert!(!progress.meet("a", 2));
         assert!(progress.meet("b", 1));
-        let read = Progress::read(&progress.to_text());
+        let read = Progress::read(&progress.to_text()).unwrap();
         assert_eq!(read, progress);
         assert_eq!(
             (read.met("a"), read.is_met("a", 1), read.is_met("a", 2)),
@@ -96,9 +95,9 @@ mod tests {
     }
 
     #[test]
-    fn foreign_records_are_empty() {
+    fn foreign_records_are_not_read() {
         for text in ["", "{}", "[1]", r#"{"version": 2, "lessons": {"a": [1]}}"#] {
-            assert_eq!(Progress::read(text), Progress::default(), "{text}");
+            assert_eq!(Progress::read(text), None, "{text}");
         }
         assert_eq!(
             Progress::default().to_text(),

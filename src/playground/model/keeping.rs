@@ -3,20 +3,36 @@
 
 use leptos::prelude::*;
 use volary_core::json;
-use volary_core::json::{Json, Text};
+use volary_core::json::Json;
 use volary_view::form::Form;
 
 use super::settings::{asking_form_of, limits_form, sampling_form};
 use super::state::ModelState;
-use crate::browser::storage::{self, Keep};
+use crate::shared::{Shared, Unsaved};
 
-/// Storage key.
-const NAME: &str = "model-settings";
+thread_local! {
+    static KEPT: Shared<Json> = Shared::new(
+        "model-settings",
+        |text| value_of(forms_of(&json::read(text).ok()?).each_ref()),
+        Json::to_compact_text,
+        |_| {},
+    );
+}
 
 /// The stored forms: connection, sampling and limits.
 pub(super) fn forms() -> [Form; 3] {
-    let kept = storage::get(Keep::Always, NAME).and_then(|text| json::read(&text).ok());
-    forms_of(&kept.unwrap_or_default())
+    KEPT.with(Shared::signal).with_untracked(forms_of)
+}
+
+/// Whether changes of the settings are only in memory.
+pub(super) fn unsaved() -> Unsaved {
+    KEPT.with(Shared::unsaved)
+}
+
+/// The stored form of valid forms.
+fn value_of(forms: [&Form; 3]) -> Option<Json> {
+    let [asking, sampling, limits] = forms.map(|form| form.value().ok());
+    Some(json!({"asking": (asking?), "sampling": (sampling?), "limits": (limits?)}))
 }
 
 fn forms_of(kept: &Json) -> [Form; 3] {
@@ -39,22 +55,19 @@ fn forms_of(kept: &Json) -> [Form; 3] {
 
 /// Stores the forms on every change from now on, whenever they are valid.
 pub(super) fn keep(state: ModelState) {
-    let former = StoredValue::new(Text::default());
+    let former = StoredValue::new(Json::Null);
     Effect::new(move |_| {
-        let value = |form: RwSignal<Form>| form.with(Form::value).ok();
-        let values = (
-            value(state.asking),
-            value(state.sampling),
-            value(state.limits),
+        let (asking, sampling, limits) = (
+            state.asking.read(),
+            state.sampling.read(),
+            state.limits.read(),
         );
-        let (Some(asking), Some(sampling), Some(limits)) = values else {
+        let Some(value) = value_of([&asking, &sampling, &limits]) else {
             return;
         };
-        let kept = json!({"asking": asking, "sampling": sampling, "limits": limits});
-        let text: Text = kept.to_compact_text().into();
-        if former.get_value() != text {
-            storage::set(Keep::Always, NAME, &text);
-            former.set_value(text);
+        if former.with_value(|former| *former != value) {
+            former.set_value(value.clone());
+            KEPT.with(|kept| kept.change(|kept| *kept = value));
         }
     });
 }

@@ -6,8 +6,8 @@ use volary_view::form::Form;
 
 use super::settings::{asking_form_like, in_short};
 use super::state::{ModelState, state};
-use crate::components::SchemaForm;
 use crate::components::icon::{Glyph, Icon};
+use crate::components::{SchemaForm, UnsavedNotice};
 use crate::models::connections;
 use crate::playground::state::{Playground, use_playground};
 
@@ -31,6 +31,7 @@ pub(super) fn settings_view() -> AnyView {
                 </div>
             </Show>
             <Show when=move || connected.get()>
+                <UnsavedNotice what="these settings" unsaved=super::keeping::unsaved()/>
                 <SchemaForm form=state.asking id_prefix="asking"/>
                 <Folded
                     name="Sampling"

@@ -1,6 +1,7 @@
 //! A pupil's work on an assignment: its steps, what the browser keeps of it, and handing it in.
 //!
-//! Invariants: a step is kept as soon as it is known. What is handed in is what was played, so a task need not be open.
+//! Invariants: a step is kept as soon as it is known. A stored record that this version cannot read is never
+//! overwritten, because a newer version may have written it. What is handed in is what was played, so a task need not be open.
 //! One hand-in is on its way at a time; what changed meanwhile counts as changed since. A failed hand-in changes nothing
 //! but the state of the delivery.
 
@@ -94,6 +95,8 @@ pub struct WorkDesk {
     failure: Option<Notice>,
     /// What the browser refused to keep.
     unkept: BTreeSet<WorkRecord>,
+    /// The records of another version, which stay as they are.
+    unreadable: BTreeSet<WorkRecord>,
 }
 
 /// A hand-in on its way.
@@ -112,12 +115,31 @@ impl WorkDesk {
         kept: impl Fn(WorkRecord) -> Option<String>,
         secret: impl FnOnce() -> String,
     ) -> WorkDesk {
-        let work = kept(WorkRecord::Work).and_then(|text| Work::read(&text, &assignment));
+        let mut unreadable = BTreeSet::new();
+        let work = kept(WorkRecord::Work).and_then(|text| {
+            let work = Work::read(&text);
+            if work.is_none() {
+                unreadable.insert(WorkRecord::Work);
+            }
+            work.filter(|work| work.is_of(&assignment))
+        });
+        let has_work = work.is_some();
         let episodes = (0..assignment.tasks.len()).map(|place| {
-            work.as_ref()?;
-            let text = kept(WorkRecord::Episode(place))?;
-            let episode = native::read(&text).ok()?.episodes.into_iter().next()?;
-            Some(Arc::new(episode))
+            let record = WorkRecord::Episode(place);
+            let text = kept(record)?;
+            if !has_work {
+                // Episodes of work that cannot be read belong to it.
+                if unreadable.contains(&WorkRecord::Work) {
+                    unreadable.insert(record);
+                }
+                return None;
+            }
+            let read = native::read(&text).ok();
+            let episode = read.and_then(|read| read.episodes.into_iter().next());
+            if episode.is_none() {
+                unreadable.insert(record);
+            }
+            episode.map(Arc::new)
         });
         let episodes = episodes.collect();
         WorkDesk {
@@ -128,10 +150,22 @@ impl WorkDesk {
             sent: None,
             failure: None,
             unkept: BTreeSet::new(),
+            unreadable,
         }
     }
 
     pub fn update(&mut self, event: Event) -> Vec<Effect> {
+        let mut effects = self.handle(event);
+        effects.retain(|effect| match effect {
+            Effect::Keep { record, .. } | Effect::Remove(record) => {
+                !self.unreadable.contains(record)
+            }
+            Effect::Submit { .. } | Effect::Download { .. } => true,
+        });
+        effects
+    }
+
+    fn handle(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::Played { place, episode } => self.played_on(place, &episode),
             Event::Named(name) if name == self.work.pupil => Vec::new(),
@@ -181,6 +215,12 @@ impl WorkDesk {
     /// Whether the browser keeps the work. Some do not, in private windows or without space.
     pub fn is_kept(&self) -> bool {
         self.unkept.is_empty()
+    }
+
+    /// Whether the browser keeps work of another version of this page, which this version cannot read. What is done here
+    /// is not kept then.
+    pub fn is_unreadable(&self) -> bool {
+        !self.unreadable.is_empty()
     }
 
     /// Whether a hand-in was sent and never confirmed, in this visit or an earlier one.

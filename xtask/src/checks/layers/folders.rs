@@ -10,9 +10,9 @@ const MAY_USE: &[(&str, &str)] = &[
     ("later", ""),
     ("browser", ""),
     ("navigation", "browser"),
-    ("components", "browser later"),
-    ("secrets", "browser"),
     ("shared", "browser"),
+    ("components", "browser later shared"),
+    ("secrets", "browser shared"),
     ("storage", "browser"),
     ("tau_bench", "browser shared storage"),
     ("tokenizer", "browser storage"),
@@ -20,11 +20,11 @@ const MAY_USE: &[(&str, &str)] = &[
     ("remote", "browser secrets shared"),
     ("models", "browser secrets shared tokenizer"),
     ("outside", "browser components later models navigation"),
-    ("library", "browser storage"),
+    ("library", "browser shared storage"),
     ("workers", "browser library python remote storage"),
     (
         "playground",
-        "browser components later models navigation outside python remote storage tau_bench",
+        "browser components later models navigation outside python remote shared storage tau_bench",
     ),
     (
         "environments",
@@ -37,7 +37,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ("present", "browser components"),
     (
         "review",
-        "browser components later library navigation playground present storage tokenizer",
+        "browser components later library navigation playground present shared storage tokenizer",
     ),
     (
         "learn",

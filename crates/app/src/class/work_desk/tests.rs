@@ -138,6 +138,38 @@ fn delivered(at: f64, is_changed: bool) -> Delivery {
 }
 
 #[test]
+fn work_of_another_version_is_never_overwritten() {
+    let mut browser = TestBrowser::ready(HandInRoute::File);
+    let work = browser.storage.get_mut(&WorkRecord::Work).unwrap();
+    *work = work.replace("\"version\":1", "\"version\":2");
+    let stored = browser.storage.clone();
+    let mut later = TestBrowser::reopened(HandInRoute::File, stored.clone());
+    assert!(later.desk.is_unreadable());
+    later.update(Event::Named("Grace".into()));
+    later.play(0, &["b"]);
+    later.play(0, &[]);
+    assert_eq!(later.storage, stored);
+    // A task that the other version did not store anything for.
+    later.play(1, &["c"]);
+    assert_eq!(later.storage[&WorkRecord::Work], stored[&WorkRecord::Work]);
+    let saved = later.update(Event::Save { now: 1.0 });
+    assert!(matches!(&*saved, [Effect::Download { .. }]), "{saved:?}");
+}
+
+#[test]
+fn an_episode_of_another_version_is_never_overwritten() {
+    let mut browser = TestBrowser::ready(HandInRoute::File);
+    let episode = WorkRecord::Episode(0);
+    browser.storage.insert(episode, "of the future".to_owned());
+    let mut later = TestBrowser::reopened(HandInRoute::File, browser.storage);
+    assert!(later.desk.is_unreadable());
+    later.play(0, &["b"]);
+    later.play(1, &["c"]);
+    assert_eq!(later.storage[&episode], "of the future");
+    assert!(later.storage.contains_key(&WorkRecord::Episode(1)));
+}
+
+#[test]
 fn the_records_of_assignments_have_fixed_keys() {
     let assignment = assignment();
     assert_eq!(WorkRecord::Work.key(&assignment), "class.sums");
