@@ -415,11 +415,18 @@ mod tests {
         };
         // Names are no paths: those that lead elsewhere are other files, or one of the needed files.
         let wiki = "tau_bench/envs/airline/wiki.md";
-        let names = ["../../etc/passwd", "/etc/passwd", "C:\\x", "a\0b", "", "tau_bench/envs/../x"];
+        let names = [
+            "../../etc/passwd",
+            "/etc/passwd",
+            "C:\\x",
+            "a\0b",
+            "",
+            "tau_bench/envs/../x",
+        ];
         let others: Vec<(&str, &[u8])> = names.iter().map(|name| (*name, &b"x"[..])).collect();
         let files = with(&others).unwrap();
         assert_eq!(files.len(), whole.len());
-        assert_eq!(files[wiki], "Fly safely.");
+        assert_eq!(&*files[wiki], "Fly safely.");
         for name in ["../../", "/", "a/../../"] {
             let twice = with(&[(&format!("{name}{wiki}"), b"Fly.")]).unwrap_err();
             assert!(twice.contains("twice, with different contents"), "{twice}");
@@ -463,8 +470,16 @@ mod tests {
             let began = std::time::Instant::now();
             let error = checked(&files).err().expect(&start);
             assert!(error.contains(files[place].0), "{start}: {error}");
-            assert!(error.len() < 2_000, "{start}: an error of {} bytes", error.len());
-            assert!(began.elapsed().as_secs() < 20, "{start} took {:?}", began.elapsed());
+            assert!(
+                error.len() < 2_000,
+                "{start}: an error of {} bytes",
+                error.len()
+            );
+            assert!(
+                began.elapsed().as_secs() < 20,
+                "{start} took {:?}",
+                began.elapsed()
+            );
         }
     }
 
