@@ -60,6 +60,9 @@ pub struct Rendered {
 impl ChatTemplate {
     /// Compiles a template.
     pub fn new(source: &str) -> Result<Self, TemplateError> {
+        if !generation::has_short_expressions(source) {
+            return Err(TemplateError::LongExpression);
+        }
         let mut engine = Environment::new();
         let syntax = SyntaxConfig::builder()
             .trim_blocks(true)

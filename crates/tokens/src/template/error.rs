@@ -27,6 +27,12 @@ pub enum TemplateError {
         /// The line, from 1, where it was stopped, if it is known.
         line: Option<usize>,
     },
+    /// An expression has too many operators.
+    #[error(
+        "The chat template has an expression with hundreds of operators, or hundreds of `elif` branches: it is not compiled. Divide \
+         it with `{{% set %}}`"
+    )]
+    LongExpression,
     /// There is nothing to render.
     #[error("A chat template needs at least one message")]
     NoMessages,
@@ -68,7 +74,9 @@ impl TemplateError {
             TemplateError::Failed { line, .. }
             | TemplateError::Raised { line, .. }
             | TemplateError::TooLong { line } => *line,
-            TemplateError::NoMessages | TemplateError::NoObject(_) => None,
+            TemplateError::LongExpression
+            | TemplateError::NoMessages
+            | TemplateError::NoObject(_) => None,
         }
     }
 }

@@ -40,10 +40,79 @@ pub(super) fn rewrite(source: &str) -> String {
     out
 }
 
-/// The length of an expression or block up to its end mark, which may also occur in string literals.
+/// The maximum number of operators in one expression or block, and of `elif` branches in a template. The engine parses and
+/// compiles chains recursively, without a limit; templates of models have at most a few dozen.
+const MOST_OPERATORS: usize = 400;
+
+/// Whether the expressions of a template are short enough for the engine.
+pub(super) fn has_short_expressions(source: &str) -> bool {
+    let mut branches = 0;
+    let mut rest = source;
+    while let Some(at) = rest.find('{') {
+        let tail = &rest[at..];
+        let length = if tail.starts_with("{#") {
+            tail.find("#}").map_or(tail.len(), |end| end + 2)
+        } else if tail.starts_with("{{") || tail.starts_with("{%") {
+            let end = if tail.starts_with("{{") { "}}" } else { "%}" };
+            let length = expression(tail, end);
+            let (block, after) = tail.split_at(length);
+            branches += usize::from(word(block).is_some_and(|word| word.starts_with("elif")));
+            if operators(block) > MOST_OPERATORS || branches > MOST_OPERATORS {
+                return false;
+            }
+            match Tag::read(block) {
+                Some(Tag::Raw) => length + raw(after),
+                _ => length,
+            }
+        } else {
+            1
+        };
+        rest = &tail[length..];
+    }
+    true
+}
+
+/// The number of operators in a block, outside of string literals.
+fn operators(block: &str) -> usize {
+    let mut quote = None;
+    let mut escaped = false;
+    let mut count = 0;
+    let mut name = String::new();
+    for character in block.chars() {
+        if let Some(open) = quote {
+            match character {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                _ if character == open => quote = None,
+                _ => {}
+            }
+            continue;
+        }
+        if character.is_alphanumeric() || character == '_' {
+            name.push(character);
+            continue;
+        }
+        count += usize::from(matches!(
+            name.as_str(),
+            "not" | "and" | "or" | "in" | "is" | "if" | "else"
+        ));
+        name.clear();
+        match character {
+            '\'' | '"' => quote = Some(character),
+            '+' | '-' | '*' | '/' | '%' | '~' | '|' | '.' | '[' | '(' | '<' | '>' | '=' | '!' => {
+                count += 1;
+            }
+            _ => {}
+        }
+    }
+    count
+}
+
+/// The length of an expression or block up to its end mark, which may also occur in string literals, and within brackets.
 fn expression(text: &str, end: &str) -> usize {
     let mut quote = None;
     let mut escaped = false;
+    let mut open_brackets = 0_usize;
     for (at, character) in text.char_indices().skip(2) {
         match quote {
             Some(open) => {
@@ -55,9 +124,13 @@ fn expression(text: &str, end: &str) -> usize {
                     quote = None;
                 }
             }
-            None if text[at..].starts_with(end) => return at + end.len(),
-            None if matches!(character, '\'' | '"') => quote = Some(character),
-            None => (),
+            None if open_brackets == 0 && text[at..].starts_with(end) => return at + end.len(),
+            None => match character {
+                '\'' | '"' => quote = Some(character),
+                '(' | '[' | '{' => open_brackets += 1,
+                ')' | ']' | '}' => open_brackets = open_brackets.saturating_sub(1),
+                _ => (),
+            },
         }
     }
     text.len()
@@ -139,6 +212,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn long_chains_are_found_wherever_they_are() {
+        let chain = " + 1".repeat(MOST_OPERATORS + 1);
+        let elif = "{% elif x %}".repeat(MOST_OPERATORS + 1);
+        for long in [
+            format!("{{{{ 1{chain} }}}}"),
+            format!("{{% if 1{chain} %}}{{% endif %}}"),
+            format!("{{{{ {{'a': {{}}}}{chain} }}}}"),
+            format!("{{{{ '}}}}'{chain} }}}}"),
+            format!("{{% if x %}}{elif}{{% endif %}}"),
+        ] {
+            assert!(!has_short_expressions(&long), "{}", &long[..20]);
+        }
+        for short in [
+            format!("{{{{ '{chain}' }}}}{chain}"),
+            format!("{{# {chain} #}}{{% raw %}}{{{{ {chain} }}}}{{% endraw %}}"),
+            format!("{{{{ [{}] }}}}", "'a', ".repeat(10_000)),
+            "{{ 1 + 1 }}".repeat(1_000),
+        ] {
+            assert!(has_short_expressions(&short), "{}", &short[..20]);
+        }
+    }
+
+    #[test]
     fn only_tags_are_rewritten() {
         assert_eq!(
             rewrite("a {%- generation -%} b {% endgeneration %}"),
@@ -149,6 +245,7 @@ mod tests {
             "{# {% generation %} #}",
             "{% raw %}{% generation %}{% endraw %}",
             "{% raw %}{% ' {% generation %}{%- endraw -%}",
+            "{{ {'a': {'{% generation %}': 1}} }}",
             "{% set generation = 1 %}{{ generation }}",
             "{% if generation %}{% endif %}",
             "{",

@@ -124,6 +124,10 @@ impl Reader for MonitorIndex {
     }
 }
 
+/// The number of annotations that are joined for each episode on average. Runs write a few for each trace; a hostile file has
+/// thousands of traces with one id, and as many annotations for all of them.
+const MOST_JOINED: usize = 64;
+
 /// Joins annotations with the branches of traces.
 pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
     let annotations = std::mem::take(&mut outcome.annotations);
@@ -142,12 +146,18 @@ pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
             places.entry(trace).or_default().push(place);
         }
     }
-    let (mut joined, mut unknown, mut without_tokens) = (0, 0, 0);
+    let (mut joined, mut unknown, mut without_tokens, mut surplus) = (0, 0, 0, 0);
+    let mut left = MOST_JOINED * (1 + outcome.episodes.len());
     for annotation in annotations {
         let Some(episodes) = places.get(&annotation.trace) else {
             unknown += 1;
             continue;
         };
+        let Some(rest) = left.checked_sub(episodes.len()) else {
+            surplus += 1;
+            continue;
+        };
+        left = rest;
         joined += 1;
         for place in episodes {
             if let Some(episode) = outcome.episodes.get_mut(*place) {
@@ -195,6 +205,13 @@ pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
         counted(joined, "annotation")
     );
     outcome.note(NoteLevel::Read, "", text);
+    if surplus > 0 {
+        let text = format!(
+            "Left out: {}, because traces of one id have too many. Import the files of one run at once.",
+            counted(surplus, "annotation")
+        );
+        outcome.note(NoteLevel::Unreadable, "", text);
+    }
     if without_tokens > 0 {
         let text = format!(
             "Left out: {} of branches without token ids.",
