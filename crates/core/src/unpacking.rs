@@ -7,8 +7,8 @@
 const MOST_RATIO: usize = 100;
 /// The unpacked bytes that are always allowed, however small the file.
 const ALWAYS_BYTES: usize = 8 << 20;
-/// The packed bytes of one episode, below which no real files were found: the smallest chats of compressed datasets take
-/// five times as many.
+/// The packed bytes of one episode, below which no real files were found: the smallest rollouts of trainers take three times
+/// as many, conversations five times and more.
 const LEAST_EPISODE: usize = 32;
 /// The number of episodes that is always allowed, however small the file.
 const ALWAYS_EPISODES: usize = 4_000;
