@@ -116,18 +116,16 @@ impl<'a> Thrift<'a> {
                     }
                 }
             }
-            STRUCT => {
-                loop {
-                    let header = self.byte()?;
-                    if header == 0 {
-                        break;
-                    }
-                    if header >> 4 == 0 {
-                        self.integer()?;
-                    }
-                    self.skip(header & 0x0f, depth)?;
+            STRUCT => loop {
+                let header = self.byte()?;
+                if header == 0 {
+                    break;
                 }
-            }
+                if header >> 4 == 0 {
+                    self.integer()?;
+                }
+                self.skip(header & 0x0f, depth)?;
+            },
             _ => return None,
         }
         (self.at <= self.bytes.len()).then_some(())

@@ -76,11 +76,19 @@ const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
 fn group(name: &str, children: i64) -> Vec<u8> {
-    structure(vec![(3, I32, integer(0)), (4, BINARY, text(name)), (5, I32, integer(children))])
+    structure(vec![
+        (3, I32, integer(0)),
+        (4, BINARY, text(name)),
+        (5, I32, integer(children)),
+    ])
 }
 
 fn leaf(name: &str, kind: i64) -> Vec<u8> {
-    structure(vec![(1, I32, integer(kind)), (3, I32, integer(0)), (4, BINARY, text(name))])
+    structure(vec![
+        (1, I32, integer(kind)),
+        (3, I32, integer(0)),
+        (4, BINARY, text(name)),
+    ])
 }
 
 /// A file with this content before its metadata.
@@ -163,7 +171,10 @@ fn very_many_rows_are_left_out() {
 
 #[test]
 fn one_row_with_very_many_values_is_refused() {
-    let bytes = small(written("list<int8>", [Json::List(vec![json!(1); 1_500_000])]));
+    let bytes = small(written(
+        "list<int8>",
+        [Json::List(vec![json!(1); 1_500_000])],
+    ));
     let error = read_rows(bytes, LIMIT).unwrap_err();
     assert!(matches!(error, ParquetError::TooLarge { .. }), "{error}");
 }
@@ -171,16 +182,26 @@ fn one_row_with_very_many_values_is_refused() {
 #[test]
 fn one_row_that_repeats_a_long_text_is_left_out() {
     let long = json!("x".repeat(100_000));
-    let rows = [json!(["short"]), Json::List(vec![long; 2_000]), json!(["last"])];
+    let rows = [
+        json!(["short"]),
+        Json::List(vec![long; 2_000]),
+        json!(["last"]),
+    ];
     let bytes = small(written("list<string>", rows));
     let rows = read_rows(bytes, LIMIT).unwrap();
-    assert_eq!((rows.count, rows.lines.as_str()), (1, "{\"a\": [\"short\"]}\n"));
+    assert_eq!(
+        (rows.count, rows.lines.as_str()),
+        (1, "{\"a\": [\"short\"]}\n")
+    );
     assert!(rows.loss.unwrap().contains("from 2 on (3 in all)"));
 }
 
 #[test]
 fn rows_that_repeat_a_long_text_are_read_up_to_a_limit() {
-    let bytes = small(written("string", (0..20_000).map(|_| json!("x".repeat(10_000)))));
+    let bytes = small(written(
+        "string",
+        (0..20_000).map(|_| json!("x".repeat(10_000))),
+    ));
     let rows = read_rows(bytes, LIMIT).unwrap();
     assert!((1..1_100).contains(&rows.count), "{}", rows.count);
     assert!(rows.loss.is_some());
@@ -193,7 +214,10 @@ fn a_schema_that_is_nested_too_deeply_is_refused() {
         let groups = (0..depth).map(|_| group("a", 1));
         let schema: Vec<Vec<u8>> = groups.chain([leaf("a", 1)]).collect();
         let error = read_rows(file(&[], &schema, 0, &[]), LIMIT).unwrap_err();
-        assert!(error.to_string().contains("more than 100 levels"), "{error}");
+        assert!(
+            error.to_string().contains("more than 100 levels"),
+            "{error}"
+        );
     }
     // A group that is said to have more members than there are.
     for children in [i64::from(i32::MAX), -1] {
@@ -235,7 +259,13 @@ fn extreme_times_are_texts() {
     quieten();
     // Dates, times and timestamps.
     for (kind, converted, width) in [(1, 6, 4), (1, 7, 4), (2, 8, 8), (2, 9, 8), (2, 10, 8)] {
-        for value in [i64::MIN, i64::MAX, 0, i64::from(i32::MIN), i64::from(i32::MAX)] {
+        for value in [
+            i64::MIN,
+            i64::MAX,
+            0,
+            i64::from(i32::MIN),
+            i64::from(i32::MAX),
+        ] {
             let bytes = value.to_le_bytes();
             let content = page(1, width as i64, &bytes[..width]);
             let size = content.len() as i64;

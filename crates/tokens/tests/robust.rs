@@ -234,7 +234,10 @@ fn rendered(source: &str) -> Result<String, volary_tokens::TemplateError> {
 #[test]
 fn small_templates_do_not_fill_memory() {
     let doubled = |start: &str, double: &str, end: &str| {
-        format!("{{% set x = {start} %}}{}{end}", format!("{{% set x = {double} %}}").repeat(60))
+        format!(
+            "{{% set x = {start} %}}{}{end}",
+            format!("{{% set x = {double} %}}").repeat(60)
+        )
     };
     let long = "{% set x = 'ab' * 500000 %}";
     let hostile = [
@@ -249,7 +252,11 @@ fn small_templates_do_not_fill_memory() {
         doubled("[1]", "[x, x]", "{{ ''.join([x]) }}"),
         doubled("[1]", "[x, x]", "{{ raise_exception(x) }}"),
         doubled("{'a': 1}", "{'a': x, 'b': x}", "{{ x }}"),
-        doubled("{'a': 1}", "{'a': x, 'b': x}", "{{ x | tojson(indent=1000) }}"),
+        doubled(
+            "{'a': 1}",
+            "{'a': x, 'b': x}",
+            "{{ x | tojson(indent=1000) }}",
+        ),
         format!("{long}{{{{ x | replace('a', x) }}}}"),
         format!("{long}{{{{ x.replace('a', x) }}}}"),
         format!("{long}{{{{ range(99999) | join(x) }}}}"),
@@ -263,7 +270,9 @@ fn small_templates_do_not_fill_memory() {
         "{{ range(99999999999) | list }}".to_owned(),
     ];
     for source in hostile {
-        let end = source.get(source.len().saturating_sub(60)..).unwrap_or(&source);
+        let end = source
+            .get(source.len().saturating_sub(60)..)
+            .unwrap_or(&source);
         println!("{end}");
         let began = std::time::Instant::now();
         let text = rendered(&source);
@@ -274,14 +283,24 @@ fn small_templates_do_not_fill_memory() {
 
 #[test]
 fn work_on_long_texts_counts_however_it_is_done() {
-    for work in ["x.find('b')", "x.count('b')", "x.rsplit('b')", "x.startswith('b')", "x | length"] {
+    for work in [
+        "x.find('b')",
+        "x.count('b')",
+        "x.rsplit('b')",
+        "x.startswith('b')",
+        "x | length",
+    ] {
         let source = format!(
             "{{% set x = 'a' * 5000000 %}}{{% for a in range(99999) %}}{{% set y = {work} %}}{{% endfor %}}"
         );
         let began = std::time::Instant::now();
         let text = rendered(&source);
         assert!(text.is_err() || work.ends_with("length"), "{work}");
-        assert!(began.elapsed().as_secs() < 60, "{work}: {:?}", began.elapsed());
+        assert!(
+            began.elapsed().as_secs() < 60,
+            "{work}: {:?}",
+            began.elapsed()
+        );
     }
 }
 
@@ -293,7 +312,9 @@ fn templates_that_are_nested_or_long_end() {
 }
 
 fn nested_or_long(many: usize) {
-    let long = |before: &str, part: &str, after: &str| format!("{before}{}{after}", format!("{part}\n").repeat(many));
+    let long = |before: &str, part: &str, after: &str| {
+        format!("{before}{}{after}", format!("{part}\n").repeat(many))
+    };
     for source in [
         long("{{ ", "(", ""),
         long("{{ ", "[", ""),
@@ -322,7 +343,11 @@ fn nested_or_long(many: usize) {
         println!("{start}");
         let began = std::time::Instant::now();
         let _ = rendered(&source);
-        assert!(began.elapsed().as_secs() < 60, "{start}: {:?}", began.elapsed());
+        assert!(
+            began.elapsed().as_secs() < 60,
+            "{start}: {:?}",
+            began.elapsed()
+        );
     }
 }
 
@@ -353,12 +378,16 @@ fn a_regular_expression_without_end_is_an_error_of_the_text() {
 fn hostile_tokenizer_files_are_refused_or_work() {
     let long = "a".repeat(5_000);
     let unigram = |token: &str| {
-        format!(r#"{{"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["{token}", -1.0]]}}"#)
+        format!(
+            r#"{{"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["{token}", -1.0]]}}"#
+        )
     };
-    const UNKNOWN: &str =
-        r#", "added_tokens": [{"id": 0, "content": "<unk>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}]"#;
+    const UNKNOWN: &str = r#", "added_tokens": [{"id": 0, "content": "<unk>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}]"#;
     let refused = tokenizer(&BPE.replace("\"b\"", &format!("\"{long}\"")), "").unwrap_err();
-    assert!(refused.to_string().contains("a token of 5000 bytes"), "{refused}");
+    assert!(
+        refused.to_string().contains("a token of 5000 bytes"),
+        "{refused}"
+    );
     let refused = tokenizer(&unigram(&long[..300]), UNKNOWN).unwrap_err();
     assert!(refused.to_string().contains("at most 256"), "{refused}");
     let cases = [
@@ -366,13 +395,25 @@ fn hostile_tokenizer_files_are_refused_or_work() {
         tokenizer(&BPE.replace("\"a a\"", "\"x y\""), ""),
         tokenizer(&BPE.replace("2}", "4294967295}"), ""),
         tokenizer(&BPE.replace("\"aa\": 2", "\"aa\": 0"), ""),
-        tokenizer(&BPE.replace("\"merges\"", "\"end_of_word_suffix\": \"</w>\", \"merges\""), ""),
+        tokenizer(
+            &BPE.replace("\"merges\"", "\"end_of_word_suffix\": \"</w>\", \"merges\""),
+            "",
+        ),
         tokenizer(BPE, &split_by("(")),
         tokenizer(BPE, &split_by("(?=)")),
         tokenizer(BPE, &split_by(r"(\w{1,1000}){1,1000}")),
-        tokenizer(BPE, r#", "normalizer": {"type": "Precompiled", "precompiled_charsmap": "/////w=="}"#),
-        tokenizer(BPE, r#", "normalizer": {"type": "Replace", "pattern": {"String": ""}, "content": "aaaaaaaaaaaaaaaa"}"#),
-        tokenizer(BPE, r#", "added_tokens": [{"id": 0, "content": "", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}]"#),
+        tokenizer(
+            BPE,
+            r#", "normalizer": {"type": "Precompiled", "precompiled_charsmap": "/////w=="}"#,
+        ),
+        tokenizer(
+            BPE,
+            r#", "normalizer": {"type": "Replace", "pattern": {"String": ""}, "content": "aaaaaaaaaaaaaaaa"}"#,
+        ),
+        tokenizer(
+            BPE,
+            r#", "added_tokens": [{"id": 0, "content": "", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}]"#,
+        ),
         FileTokenizer::read(&[b"kitoken\0".as_slice(), &[0xff; 64]].concat()),
         FileTokenizer::read(format!("{{{}", "\"model\":{".repeat(10_000)).as_bytes()),
     ];

@@ -22,7 +22,9 @@ pub fn ask(written: usize, more: usize, folder: &Path) -> Result<()> {
         _ => format!("this writes {more} files more into {folder}, after {written}"),
     };
     if !stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        bail!("{whole}, and more may follow. Use --yes to write them, or a format that writes one file");
+        bail!(
+            "{whole}, and more may follow. Use --yes to write them, or a format that writes one file"
+        );
     }
     eprint!("Note that {whole}, and more may follow. Write them? [y/N] ");
     std::io::stderr().flush()?;

@@ -162,7 +162,9 @@ impl<'a> Files<'a> {
 
     /// The file with a path, if no reader has taken it.
     pub fn find(&self, name: &str) -> Option<usize> {
-        let mut found = self.from(name).take_while(|index| self.name(*index) == name);
+        let mut found = self
+            .from(name)
+            .take_while(|index| self.name(*index) == name);
         found.find(|index| self.is_open(*index))
     }
 

@@ -43,7 +43,8 @@ fn gather(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         let group = group.or_else(|| {
             let unvisited = unvisited.get_or_insert_with(|| {
                 let open = files.open().into_iter().rev();
-                open.map(|index| (files.name(index).to_owned(), index)).collect()
+                open.map(|index| (files.name(index).to_owned(), index))
+                    .collect()
             });
             linked(files, &manifest, unvisited)
         });
@@ -188,7 +189,10 @@ fn linked(
 ) -> Option<Group> {
     let mut frames = Vec::new();
     let mut next = manifest.beside(&manifest.first);
-    while let Some(index) = unvisited.remove(&next).filter(|index| files.is_open(*index)) {
+    while let Some(index) = unvisited
+        .remove(&next)
+        .filter(|index| files.is_open(*index))
+    {
         frames.push((frames.len() as u64, index));
         // A damaged frame is the last one, and is reported when it is read.
         let value = files.peek_json(index).unwrap_or_default();

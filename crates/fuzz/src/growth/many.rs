@@ -4,8 +4,8 @@
 //! - [`many`]: the attacks that were written by hand. [`multiples`]: any format, repeated.
 
 use volary_core::json::Json;
-use volary_parquet::RowWriter;
 use volary_formats::import::InputFile;
+use volary_parquet::RowWriter;
 
 use super::attacks::{Attack, chat, gzip, packed, plain, zip};
 use crate::packing::{add_to_tar, end_tar};
@@ -23,7 +23,10 @@ pub fn many() -> Vec<Attack> {
         }),
         ("many tiny chats in one list", || {
             let chat = chat("0");
-            packed("chats.json", format!("[{}{chat}]", format!("{chat},").repeat(100_000)))
+            packed(
+                "chats.json",
+                format!("[{}{chat}]", format!("{chat},").repeat(100_000)),
+            )
         }),
         ("many lines that are broken", || {
             packed("chats.jsonl", "{oops}\n[[[[[\n\"\n".repeat(500_000))
@@ -38,7 +41,10 @@ pub fn many() -> Vec<Attack> {
             let long = format!(r#"{{"schema_version": "ATIF-v0"{}}}"#, " ".repeat(3_000));
             packed_tar(6_000, |place| match place % 6 {
                 0 => (format!("a/{place}.json"), long.clone()),
-                _ => ("a/result.json".to_owned(), r#"{"verifier_result":{}}"#.to_owned()),
+                _ => (
+                    "a/result.json".to_owned(),
+                    r#"{"verifier_result":{}}"#.to_owned(),
+                ),
             })
         }),
         ("many trials in folders", || {
@@ -48,16 +54,24 @@ pub fn many() -> Vec<Attack> {
             })
         }),
         ("many logs", || {
-            packed_tar(9_000, |place| (format!("{place}/header.json"), r#"{"eval":{}}"#.to_owned()))
+            packed_tar(9_000, |place| {
+                (format!("{place}/header.json"), r#"{"eval":{}}"#.to_owned())
+            })
         }),
         ("many frames with numbers far apart", || {
             packed_tar(9_000, |place| {
-                (format!("t_{}.json", place * 5_000), r#"{"state":1,"deepcopy":true}"#.to_owned())
+                (
+                    format!("t_{}.json", place * 5_000),
+                    r#"{"state":1,"deepcopy":true}"#.to_owned(),
+                )
             })
         }),
         ("many frames of as many trajectories", || {
             packed_tar(9_000, |place| {
-                (format!("t{place}_1.json"), r#"{"state":1,"deepcopy":true}"#.to_owned())
+                (
+                    format!("t{place}_1.json"),
+                    r#"{"state":1,"deepcopy":true}"#.to_owned(),
+                )
             })
         }),
         ("many manifests of one chain", || {
@@ -65,7 +79,10 @@ pub fn many() -> Vec<Attack> {
                 4_500 => ("c4500.json".to_owned(), "{".to_owned()),
                 ..4_500 => {
                     let next = place + 1;
-                    (format!("c{place}.json"), format!(r#"{{"state":1,"next_frame":"c{next}.json"}}"#))
+                    (
+                        format!("c{place}.json"),
+                        format!(r#"{{"state":1,"next_frame":"c{next}.json"}}"#),
+                    )
                 }
                 _ => {
                     let manifest = r#"{"name":"m","first":"c0.json","last":"z.json"}"#;
@@ -74,20 +91,27 @@ pub fn many() -> Vec<Attack> {
             })
         }),
         ("many events in folders", || {
-            let event = r#"{"id":1,"source":"agent","timestamp":"2026","action":"message","args":{}}"#;
-            packed_tar(9_000, |place| (format!("{}/{place}.json", place / 2), event.to_owned()))
+            let event =
+                r#"{"id":1,"source":"agent","timestamp":"2026","action":"message","args":{}}"#;
+            packed_tar(9_000, |place| {
+                (format!("{}/{place}.json", place / 2), event.to_owned())
+            })
         }),
         ("many members", || {
             let names: Vec<String> = (0..50_000).map(|place| format!("{place}.json")).collect();
-            let members: Vec<(&str, Vec<u8>)> =
-                names.iter().map(|name| (name.as_str(), b"{}".to_vec())).collect();
+            let members: Vec<(&str, Vec<u8>)> = names
+                .iter()
+                .map(|name| (name.as_str(), b"{}".to_vec()))
+                .collect();
             packed_bytes("members.zip.gz", &zip(&members).bytes)
         }),
         ("many archives in an archive", || {
             let inner = zip(&[("a.jsonl", b"{}\n{}".to_vec())]).bytes;
             let names: Vec<String> = (0..900).map(|place| format!("{place}.zip")).collect();
-            let members: Vec<(&str, Vec<u8>)> =
-                names.iter().map(|name| (name.as_str(), inner.clone())).collect();
+            let members: Vec<(&str, Vec<u8>)> = names
+                .iter()
+                .map(|name| (name.as_str(), inner.clone()))
+                .collect();
             vec![zip(&members)]
         }),
         ("many rows", || parquet(&vec![Json::from(1); 3_000_000])),
@@ -99,7 +123,10 @@ pub fn many() -> Vec<Attack> {
         }),
         ("many ids that all are the same", || {
             let line = |place: usize| {
-                format!(r#"{{"id":"a ({})","messages":[{{"role":"user","content":"a"}}]}}"#, place % 50_000)
+                format!(
+                    r#"{{"id":"a ({})","messages":[{{"role":"user","content":"a"}}]}}"#,
+                    place % 50_000
+                )
             };
             let lines: Vec<String> = (0..150_000).map(line).collect();
             plain_or_packed("chats.jsonl", &lines.join("\n"))
@@ -107,10 +134,13 @@ pub fn many() -> Vec<Attack> {
         ("many tool calls of one id", || {
             let call = r#"{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}"#;
             let calls = vec![call; 30_000].join(",");
-            let answers = vec![r#"{"role":"tool","tool_call_id":"c","content":"a"}"#; 60_000].join(",");
+            let answers =
+                vec![r#"{"role":"tool","tool_call_id":"c","content":"a"}"#; 60_000].join(",");
             packed(
                 "chat.json",
-                format!(r#"{{"messages":[{{"role":"user","content":"a"}},{{"role":"assistant","tool_calls":[{calls}]}},{answers}]}}"#),
+                format!(
+                    r#"{{"messages":[{{"role":"user","content":"a"}},{{"role":"assistant","tool_calls":[{calls}]}},{answers}]}}"#
+                ),
             )
         }),
         ("many calls with an answer each", || {
@@ -119,20 +149,36 @@ pub fn many() -> Vec<Attack> {
                     r#"{{"role":"assistant","tool_calls":[{{"id":"c{place}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]}}"#
                 )
             };
-            let answer = |place: usize| format!(r#"{{"role":"tool","tool_call_id":"c{place}","content":"a"}}"#);
+            let answer = |place: usize| {
+                format!(r#"{{"role":"tool","tool_call_id":"c{place}","content":"a"}}"#)
+            };
             let calls = (0..30_000).map(message);
             let answers = (0..30_000).rev().map(answer);
             let messages: Vec<String> = calls.chain(answers).collect();
-            plain_or_packed("chat.json", &format!(r#"{{"messages":[{}]}}"#, messages.join(",")))
+            plain_or_packed(
+                "chat.json",
+                &format!(r#"{{"messages":[{}]}}"#, messages.join(",")),
+            )
         }),
         ("many members of an object", || {
-            let members: Vec<String> = (0..400_000).map(|place| format!(r#""{place}":0"#)).collect();
+            let members: Vec<String> = (0..400_000)
+                .map(|place| format!(r#""{place}":0"#))
+                .collect();
             plain_or_packed("chat.json", &chat(&format!("{{{}}}", members.join(","))))
         }),
         ("many levels", || {
-            packed("chat.json", chat(&format!("{}{}", "[".repeat(4_000_000), "]".repeat(4_000_000))))
+            packed(
+                "chat.json",
+                chat(&format!(
+                    "{}{}",
+                    "[".repeat(4_000_000),
+                    "]".repeat(4_000_000)
+                )),
+            )
         }),
-        ("many quotes", || packed("chat.json", chat(&"\"a\\\"".repeat(1_000_000)))),
+        ("many quotes", || {
+            packed("chat.json", chat(&"\"a\\\"".repeat(1_000_000)))
+        }),
     ]
 }
 
@@ -145,7 +191,10 @@ pub fn multiples(format: &Format) -> Vec<Vec<InputFile>> {
         {
             // One line for a JSON text; for JSON Lines, all of them.
             let lines = match Json::parse(text) {
-                Ok(Json::List(list)) => list.iter().map(|one| one.to_compact_text() + "\n").collect(),
+                Ok(Json::List(list)) => list
+                    .iter()
+                    .map(|one| one.to_compact_text() + "\n")
+                    .collect(),
                 Ok(value) => value.to_compact_text() + "\n",
                 Err(_) => text.trim_end().to_owned() + "\n",
             };
@@ -157,7 +206,12 @@ pub fn multiples(format: &Format) -> Vec<Vec<InputFile>> {
         for place in 0..UNPACKED / length.max(1) {
             for file in seed {
                 let name = file.name.as_deref().unwrap_or("x");
-                add_to_tar(&mut tar, &format!("{place}/{name}"), file.bytes.len() as u64, &file.bytes);
+                add_to_tar(
+                    &mut tar,
+                    &format!("{place}/{name}"),
+                    file.bytes.len() as u64,
+                    &file.bytes,
+                );
             }
         }
         end_tar(&mut tar);
@@ -196,7 +250,10 @@ fn plain_or_packed(name: &str, text: &str) -> Vec<InputFile> {
         }
         length = length * 2 / 3;
         if length < super::LARGEST {
-            return plain(name, start.get(..super::LARGEST).unwrap_or(start).to_owned());
+            return plain(
+                name,
+                start.get(..super::LARGEST).unwrap_or(start).to_owned(),
+            );
         }
     }
 }

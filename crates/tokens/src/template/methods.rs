@@ -24,12 +24,7 @@ pub(super) fn call(
         }
     }
     let outcome = match value.kind() {
-        ValueKind::String => of_text(
-            state,
-            value.as_str().unwrap_or_default(),
-            method,
-            arguments,
-        ),
+        ValueKind::String => of_text(state, value.as_str().unwrap_or_default(), method, arguments),
         ValueKind::Seq => of_list(value, method, arguments),
         ValueKind::Map if method == "copy" => {
             from_args::<()>(arguments).map(|()| Some(value.clone()))

@@ -92,7 +92,8 @@ pub(in crate::import) fn join_copies(outcome: &mut ImportOutcome) {
         let Some(wholes) = known.get(&branch) else {
             continue;
         };
-        let mut wholes: Vec<(Option<i64>, usize)> = wholes.iter().take(MOST_ALIKE).copied().collect();
+        let mut wholes: Vec<(Option<i64>, usize)> =
+            wholes.iter().take(MOST_ALIKE).copied().collect();
         // A run that was started again may have the trace in several steps.
         wholes.sort_by_key(|(own, _)| *own != step);
         let copy = outcome.episodes[number].clone();
