@@ -1,7 +1,7 @@
 //! Small files that expand. All in one test: the allocator counts the memory of every thread.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use volary_fuzz::growth::{LARGEST, attacks, case, cost, crowds};
+use volary_fuzz::growth::{LARGEST, attacks, case, cost, crowds, many, multiples};
 use volary_fuzz::seeds::formats;
 
 /// Of this many formats one is tried with a generated case: a debug build takes seconds for each. `cargo xtask fuzz`
@@ -11,7 +11,7 @@ const FORMATS: usize = 4;
 #[test]
 fn no_small_file_takes_much_memory_or_work() {
     let mut dear = Vec::new();
-    for (name, make) in attacks() {
+    for (name, make) in attacks().into_iter().chain(many()) {
         let files = make();
         let length: usize = files.iter().map(|file| file.bytes.len()).sum();
         if length > LARGEST {
@@ -33,10 +33,17 @@ fn no_small_file_takes_much_memory_or_work() {
         }
     }
     for format in formats().unwrap().into_iter().step_by(FORMATS) {
-        let cost = cost(&case(&format, 0));
-        println!("{}: {cost:?}", format.name);
-        if cost.is_too_much() {
-            dear.push(format!("{}: {cost:?}", format.name));
+        let mut cases = vec![case(&format, 0)];
+        if format.name == "verifiers-traces" {
+            // Thousands of annotations, each of thousands of traces.
+            cases.extend(multiples(&format).pop());
+        }
+        for files in cases {
+            let cost = cost(&files);
+            println!("{}: {cost:?}", format.name);
+            if cost.is_too_much() {
+                dear.push(format!("{}: {cost:?}", format.name));
+            }
         }
     }
     assert!(dear.is_empty(), "{dear:#?}");

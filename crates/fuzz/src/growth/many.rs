@@ -75,9 +75,9 @@ pub fn many() -> Vec<Attack> {
             })
         }),
         ("many manifests of one chain", || {
-            packed_tar(9_000, |place| match place {
-                4_500 => ("c4500.json".to_owned(), "{".to_owned()),
-                ..4_500 => {
+            packed_tar(8_000, |place| match place {
+                4_000 => ("c4000.json".to_owned(), "{".to_owned()),
+                ..4_000 => {
                     let next = place + 1;
                     (
                         format!("c{place}.json"),
@@ -93,12 +93,12 @@ pub fn many() -> Vec<Attack> {
         ("many events in folders", || {
             let event =
                 r#"{"id":1,"source":"agent","timestamp":"2026","action":"message","args":{}}"#;
-            packed_tar(9_000, |place| {
+            packed_tar(8_000, |place| {
                 (format!("{}/{place}.json", place / 2), event.to_owned())
             })
         }),
-        ("many members", || {
-            let names: Vec<String> = (0..50_000).map(|place| format!("{place}.json")).collect();
+        ("many members of an archive", || {
+            let names: Vec<String> = (0..14_000).map(|place| format!("{place}.json")).collect();
             let members: Vec<(&str, Vec<u8>)> = names
                 .iter()
                 .map(|name| (name.as_str(), b"{}".to_vec()))
@@ -107,16 +107,16 @@ pub fn many() -> Vec<Attack> {
         }),
         ("many archives in an archive", || {
             let inner = zip(&[("a.jsonl", b"{}\n{}".to_vec())]).bytes;
-            let names: Vec<String> = (0..900).map(|place| format!("{place}.zip")).collect();
+            let names: Vec<String> = (0..500).map(|place| format!("{place}.zip")).collect();
             let members: Vec<(&str, Vec<u8>)> = names
                 .iter()
                 .map(|name| (name.as_str(), inner.clone()))
                 .collect();
             vec![zip(&members)]
         }),
-        ("many rows", || parquet(&vec![Json::from(1); 3_000_000])),
+        ("many rows", || parquet(&vec![Json::from(1); 900_000])),
         ("one row with many values", || {
-            parquet(&[Json::List(vec![Json::from(1); 8_000_000])])
+            parquet(&[Json::List(vec![Json::from(1); 900_000])])
         }),
         ("many rows with one long text", || {
             parquet(&vec![Json::from("x".repeat(10_000)); 100_000])
