@@ -57,7 +57,7 @@ async function searched(page, { problems, requests }, faults, tell, done) {
   await playground.button("Reset").click();
   await playground.says("0 steps");
   tell(done);
-  await playground.button("Run").click();
+  await playground.button("Step").click();
   await playground.says("1 step");
   await look("the episode");
   await playground.button("Export").click();

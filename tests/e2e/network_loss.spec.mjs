@@ -14,7 +14,9 @@ import { Library, lines } from "./support/trajectories.mjs";
 const provider = provided();
 const told = (more = {}) => ({ calls: [story("Once.")], ...more });
 const seat = () => connected({ kind: "openai-chat", base: provider.base("chat") });
-const allowedErrors = [...FAILED_LOADS, FAILED, /ERR_CONTENT_LENGTH_MISMATCH|ERR_INCOMPLETE|ERR_INTERNET/];
+// Code that is being fetched ahead is lost with the connection too, and fetched again when it is needed.
+const lostCode = /TypeError: Failed to fetch[^]*__wasm_split/;
+const allowedErrors = [...FAILED_LOADS, FAILED, lostCode, /ERR_CONTENT_LENGTH_MISMATCH|ERR_INCOMPLETE|ERR_INTERNET/];
 
 test("a stream of a model that breaks off with the connection is retried until the connection is back", () =>
   visit({ hash: "#/run/dummy", ...seat(), allowedErrors }, async (page) => {
