@@ -66,9 +66,11 @@ test("an episode played on a full disk is reported, and stored once there is spa
     await page.getByRole("link", { name: "Review", exact: true }).click();
     // Review may have read the first step from memory, and stored it as a trajectory of its own.
     await library.rows(1, 2);
+    const whole = library.table.getByRole("cell", { name: "2", exact: true }).first();
+    await whole.waitFor();
     await library.again();
     await library.rows(1, 2);
-    await library.table.getByRole("cell", { name: "2", exact: true }).first().waitFor();
+    await whole.waitFor();
   }));
 
 for (const [how, lose] of [
