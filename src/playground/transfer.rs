@@ -21,6 +21,7 @@ use crate::browser::worker_client::WorkerClient;
 use crate::browser::{self, crash_recovery, location};
 use crate::projection::notice::Notice;
 use crate::route::PlaygroundPlace;
+use volary_app::playground::Event;
 use volary_app::playground::address::EpisodeStart;
 use volary_app::playground::sharing::{self, ShareLink, What};
 
@@ -166,7 +167,7 @@ pub fn offer_rescue(playground: Playground) {
     };
     match native::read(&text).map(|reading| reading.episodes.into_iter().next()) {
         Ok(Some(kept)) => {
-            playground.former.set(Some(Arc::new(kept)));
+            session_driver::update(playground, Event::Rescued(Box::new(kept)));
             playground
                 .say("The page crashed. Press \"Previous episode\" to restore the saved episode.");
         }

@@ -112,7 +112,7 @@ impl Playground {
 }
 
 /// The name of a new episode.
-pub(super) fn episode_name(recipe: &Recipe) -> Text {
+pub fn episode_name(recipe: &Recipe) -> Text {
     match &recipe.task {
         Some(task) => format!("{} {}", recipe.environment, task.id).into(),
         None => recipe.environment.clone(),
