@@ -41,6 +41,7 @@ use crate::projection::notice::Notice;
 use volary_app::playground::known::KnownEnvironments;
 use volary_app::playground::redraw::RedrawThrottle;
 use volary_app::playground::session::{Command, Refusal};
+use volary_app::playground::tasks::TaskPlace;
 use volary_app::playground::{Effect, Event, episode_name};
 
 /// How long Stop waits for the step in progress before its worker is ended.
@@ -115,6 +116,30 @@ fn show_machine(playground: Playground) {
         playground.edition.set(edition);
         playground.selected.notify();
     }
+    let setup = playground.setup;
+    let (environment, sources, task) = playground.with_untracked(|machine| {
+        let setup = machine.setup();
+        (
+            setup.environment().clone(),
+            Arc::clone(setup.sources()),
+            setup.task(),
+        )
+    });
+    if !setup
+        .sources
+        .with_untracked(|shown| Arc::ptr_eq(shown, &sources))
+    {
+        setup.sources.set(sources);
+    }
+    if setup
+        .environment
+        .with_untracked(|shown| *shown != environment)
+    {
+        setup.environment.set(environment);
+    }
+    if setup.task.get_untracked() != task {
+        setup.task.set(task);
+    }
     let settings = playground.policy;
     if settings.run.get_untracked() != run {
         settings.run.set(run);
@@ -176,7 +201,13 @@ fn carry_out(playground: Playground, effect: Effect) {
             setup::reset(playground);
             update(playground, Event::RunOnceOpened);
         }
+        Effect::Configure {
+            environment,
+            configuration,
+        } => setup::configure(playground, &environment, configuration.as_ref()),
         Effect::ShowRecipe(recipe) => setup::show_recipe(playground, &recipe),
+        Effect::ShowSeed(seed) => playground.setup.seed.set(seed.to_string()),
+        Effect::Reset => setup::reset(playground),
         Effect::AdaptAction => manual_action::adapt_to_episode(playground),
         Effect::StopPlayback => playground.transfer.playing.set(false),
         Effect::RefuseField { key, reason } => {
@@ -188,6 +219,7 @@ fn carry_out(playground: Playground, effect: Effect) {
         Effect::WriteAddress => url_sync::write_now(playground),
         Effect::Store(episode) => saving::store(*episode),
         Effect::Alert(notice) => playground.alert(notice),
+        Effect::SayNotConnected(url) => remote_environments::say_not_connected(playground, &url),
         Effect::SayUnloaded => intents::say_unloaded(playground, "The environments", Unloaded),
         Effect::Say(text) => playground.say(text.to_string()),
         Effect::Redraw => {
@@ -208,22 +240,22 @@ fn after(playground: Playground, time: Duration, event: Event) {
 
 /// Follows the environments that can be opened: the page's, those of servers, and those of Python files.
 pub(super) fn follow_known(playground: Playground) {
-    let known = move || {
-        playground.whole.track();
-        KnownEnvironments {
-            built_in: playground
-                .registry
-                .with_value(|registry| registry.available().collect()),
-            others: remote_environments::others(playground),
-        }
+    untrack(|| report_known(playground));
+    leptos::prelude::Effect::new(move |_| report_known(playground));
+}
+
+/// Reports the environments that can be opened now. Tracks changes.
+pub(super) fn report_known(playground: Playground) {
+    playground.whole.track();
+    let known = KnownEnvironments {
+        built_in: playground
+            .registry
+            .with_value(|registry| registry.available().collect()),
+        others: remote_environments::others(playground),
     };
-    update(playground, Event::Known(untrack(known)));
-    leptos::prelude::Effect::new(move |_| {
-        let known = known();
-        if playground.with_untracked(|machine| *machine.known() != known) {
-            update(playground, Event::Known(known));
-        }
-    });
+    if playground.with_untracked(|machine| *machine.known() != known) {
+        update(playground, Event::Known(known));
+    }
 }
 
 /// Starts the worker before it is needed, unless a working one exists.
@@ -260,6 +292,19 @@ pub fn open(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
     );
 }
 
+/// Fills the setup from a recipe and opens an episode of it.
+pub fn replay(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
+    let id = browser::random_id();
+    update(
+        playground,
+        Event::Replay {
+            recipe,
+            actions,
+            id,
+        },
+    );
+}
+
 /// Generates the id and the name of a new episode.
 pub(super) fn names(recipe: Option<&Recipe>) -> (Text, Text) {
     let name = recipe.map(episode_name);
@@ -285,10 +330,10 @@ pub fn show(playground: Playground, episode: Episode) {
 }
 
 /// Shows a first episode. It needs none of the lazily loaded code.
-pub(super) fn begin_with(playground: Playground, episode: Episode) {
+pub(super) fn begin_with(playground: Playground, episode: Episode, task: TaskPlace) {
     playground
         .machine
-        .update_value(|machine| machine.start_with(episode));
+        .update_value(|machine| machine.start_with(episode, Some(task)));
     show_machine(playground);
     manual_action::adapt_to_episode(playground);
     redraws::redraw(playground);
