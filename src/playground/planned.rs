@@ -44,12 +44,12 @@ pub(super) fn reach(playground: Playground, environment: &str) -> Reach {
 /// shown behind the dialog; that one calls no server.
 pub(super) fn plan(playground: Playground, plan: PlannedEpisode) {
     begin_behind(playground);
-    playground.planned.set(Some(plan));
+    playground.planned().set(Some(plan));
 }
 
 /// Shows the first episode behind a dialog if nothing is shown yet.
 pub(super) fn begin_behind(playground: Playground) {
-    if playground.edition.get_untracked() == 0 {
+    if playground.edition().get_untracked() == 0 {
         session_driver::update(playground, Event::SelectOnceShown(None));
         intents::begin_known(playground);
     }
@@ -96,7 +96,7 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
         return false;
     }
     if wanted == Resumed::Reset {
-        let setup = playground.setup;
+        let setup = playground.setup();
         let chosen = setup.environment.get_untracked();
         if chosen != plan.recipe.environment {
             // The user has chosen another environment since.
@@ -105,15 +105,15 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
         let configuration = setup.form.with_untracked(|form| form.filled());
         plan.recipe.configuration = configuration.as_object().cloned().unwrap_or_default();
     }
-    playground.planned.set(Some(plan));
+    playground.planned().set(Some(plan));
     true
 }
 
 /// Takes the plan. Without one, no subscriber is notified.
 fn take_planned(playground: Playground) -> Option<PlannedEpisode> {
-    let is_planned = playground.planned.with_untracked(Option::is_some);
+    let is_planned = playground.planned().with_untracked(Option::is_some);
     is_planned
-        .then(|| playground.planned.try_update(Option::take).flatten())
+        .then(|| playground.planned().try_update(Option::take).flatten())
         .flatten()
 }
 
@@ -143,7 +143,7 @@ pub(super) fn dismiss_planned(playground: Playground) {
     };
     if matches!(plan.then, Then::Open(_)) {
         session_driver::update(playground, Event::SelectOnceShown(None));
-        let environment = playground.setup.environment.get_untracked();
+        let environment = playground.setup().environment.get_untracked();
         url_sync::set_place(
             playground,
             PlaygroundPlace {

@@ -106,7 +106,7 @@ pub(super) fn SecondRun() -> impl IntoView {
     let playground = use_playground();
     let check = RwSignal::new(ReplayCheck::default());
     let start = move |code| {
-        let episode = playground.episode.get_untracked();
+        let episode = playground.episode().get_untracked();
         let Some(number) = check.try_update(|check| check.begin(episode.id.clone())) else {
             return;
         };
@@ -117,7 +117,7 @@ pub(super) fn SecondRun() -> impl IntoView {
     };
     let environment = Memo::new(move |_| {
         playground
-            .episode
+            .episode()
             .with(|episode| python_environment(episode))
     });
     // Only episodes that were played to their end here qualify, not ones that were merely opened: code from elsewhere
@@ -125,8 +125,8 @@ pub(super) fn SecondRun() -> impl IntoView {
     let ended = Memo::new(move |_| {
         environment.get()?;
         let is_record = playground.with(|machine| machine.session().is_record());
-        let edition = playground.edition.get();
-        playground.episode.with(|episode| {
+        let edition = playground.edition().get();
+        playground.episode().with(|episode| {
             let is_over = episode.is_over() && !episode.steps.is_empty() && !is_record;
             is_over.then(|| (episode.id.clone(), edition))
         })
@@ -162,7 +162,7 @@ pub(super) fn SecondRun() -> impl IntoView {
                 <button
                     type="button"
                     class="small"
-                    on:click=move |_| playground.selected.set(step)
+                    on:click=move |_| playground.selected().set(step)
                 >
                     {"Go there"}
                 </button>
@@ -173,7 +173,7 @@ pub(super) fn SecondRun() -> impl IntoView {
             <div class=class role="status" aria-label="Second run">
                 <p dir="auto">{inert(&words)}</p>
                 {go}
-                {code_note(playground.episode, on_last)}
+                {code_note(playground.episode(), on_last)}
             </div>
         })
     }
