@@ -10,7 +10,7 @@ use super::player_move::Move;
 use super::replay::is_over;
 use super::run::Run;
 use super::run_choice::{ActingParty, RunChoice, run_choice};
-use super::{Effect, Playground, refuse};
+use super::{Effect, PlaygroundMachine, refuse};
 use volary_trajectory::Ending;
 
 /// What the current run waits for.
@@ -27,7 +27,7 @@ pub(super) enum RunStage {
     Pausing { delay: f64 },
 }
 
-impl Playground {
+impl PlaygroundMachine {
     pub(super) fn run(&mut self, actor: ActingParty, effects: &mut Vec<Effect>) {
         if self.run != Run::Idle {
             return;
