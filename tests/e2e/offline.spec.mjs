@@ -93,6 +93,9 @@ test("the tab of a first visit opens pages that it never opened after another ve
     // The browser may still ask for the icon of the page that the visit left.
     const allowedErrors = [FAILED, /icon-[0-9a-f]+\.png' violates/];
     await visit({ offline: true, axe: false, origins: [other.origin], allowedErrors }, async (page) => {
+      // Requests of the page that is left would fail.
+      await page.waitForLoadState("networkidle");
+      await page.goto("about:blank");
       await page.goto(other.origin);
       const playground = new Playground(page);
       await playground.ready();

@@ -189,8 +189,7 @@ test("notes are kept next to the files, and read there by another view", async (
   try {
     await visit({ axe: false, allowedErrors, origins }, async (page) => {
       const open = async (shown, page) => {
-        await page.goto(shown.url);
-        const library = await new Library(page).ready();
+        const library = await enter(page, shown.url);
         await library.rows(1);
         await library.link(/one/).click();
         await library.transcript.getByText("The marble is red.").waitFor();
