@@ -41,6 +41,8 @@ type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Database>, DatabaseError
 
 thread_local! {
     static OPENING: RefCell<Option<Opening>> = const { RefCell::new(None) };
+    /// The changes of each [`Begun`], in order.
+    static BEGUN: RefCell<Vec<Rc<[DatabaseChange]>>> = const { RefCell::new(Vec::new()) };
     static UNSTORED: RefCell<Unstored> = const { RefCell::new(Unstored::new()) };
     static RECOVERY: ArcRwSignal<Option<Recovery>> = ArcRwSignal::new(None);
     static PROBLEM: ArcRwSignal<Option<DatabaseError>> = ArcRwSignal::new(None);
@@ -73,10 +75,12 @@ pub fn is_read_only() -> bool {
 /// ([`DatabaseError::Taken`]), none is made at all.
 pub async fn write(changes: Vec<DatabaseChange>) -> Result<(), DatabaseError> {
     let changes: Rc<[DatabaseChange]> = changes.into();
+    let begun = Begun::of(&changes);
     let kept = match database().await {
         Ok(database) => database.write(Rc::clone(&changes)).await,
         Err(error) => Err(error),
     };
+    drop(begun);
     if kept == Err(DatabaseError::Taken) {
         return kept;
     }
@@ -89,9 +93,37 @@ pub async fn write(changes: Vec<DatabaseChange>) -> Result<(), DatabaseError> {
     kept
 }
 
+/// A write whose outcome is not known yet.
+struct Begun(Rc<[DatabaseChange]>);
+
+impl Begun {
+    fn of(changes: &Rc<[DatabaseChange]>) -> Begun {
+        BEGUN.with_borrow_mut(|begun| begun.push(Rc::clone(changes)));
+        Begun(Rc::clone(changes))
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        BEGUN.with_borrow_mut(|begun| begun.retain(|other| !Rc::ptr_eq(other, &self.0)));
+    }
+}
+
 /// Retries storing the records that are only in memory.
 pub async fn keep_all() -> Result<(), DatabaseError> {
-    write(UNSTORED.with_borrow(Unstored::changes)).await
+    // The database makes changes in the order of the calls, so a record that is being written would be replaced by an
+    // earlier state.
+    let begun = BEGUN.with_borrow(Clone::clone);
+    let later = UNSTORED.with_borrow(|unstored| {
+        unstored.changes_after(begun.iter().flat_map(|changes| &**changes))
+    });
+    write(later).await
+}
+
+/// Forgets records that are only in memory as if the browser had made these changes.
+fn forget_unstored(changes: &[DatabaseChange]) {
+    UNSTORED.with_borrow_mut(|unstored| changes.iter().for_each(|change| unstored.settle(change)));
+    set_problem(None);
 }
 
 /// Deletes everything, in the browser and in memory.

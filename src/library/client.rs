@@ -28,6 +28,7 @@ use crate::browser::files::{self, GivenFile};
 use crate::browser::transferable::Attachment;
 use crate::browser::worker_client::{Replies, Reply, WorkerClient};
 use crate::browser::{network, spawn, timers};
+use crate::storage::episodes;
 use signals::LibrarySignals;
 
 /// A handle to the library. There is one library for the life of the page.
@@ -115,6 +116,7 @@ impl LibraryClient {
             deleted = own;
             effects
         });
+        episodes::forget_unstored(&deleted);
         self.follow(&Request::Forget { ids: deleted });
     }
 
@@ -148,7 +150,12 @@ impl LibraryClient {
 
     /// Sends a request and applies its replies.
     pub fn follow(self, request: &Request) {
-        if let Some(sent) = self.call(request, Vec::new()) {
+        self.follow_with(request, Vec::new());
+    }
+
+    /// Like [`LibraryClient::follow`], with files.
+    fn follow_with(self, request: &Request, attachments: Vec<Attachment>) {
+        if let Some(sent) = self.call(request, attachments) {
             spawn(self.apply_replies(sent, Library::handle));
         }
     }

@@ -242,7 +242,7 @@ impl Review {
         });
         Effect::new(move |_| {
             if self.pages.shown.get() == Page::Review {
-                imports::take_unkept(self.client);
+                spawn(imports::show_unstored(self.client));
             }
         });
     }

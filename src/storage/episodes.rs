@@ -214,18 +214,24 @@ pub async fn text(id: &str) -> Result<Option<KeptText>, DatabaseError> {
     }
 }
 
-/// Returns the episodes that the browser did not store, each as a file in memory.
-pub fn unkept_files() -> Vec<GivenFile> {
-    let mut texts: BTreeMap<String, Vec<KeptText>> = BTreeMap::new();
-    for (key, text) in super::unstored(Store::Episodes, "") {
-        let id = key.rsplit_once('/').map_or(key.as_str(), |(id, _)| id);
-        texts.entry(id.to_owned()).or_default().push(text);
-    }
-    let files = texts.iter().filter_map(|(id, parts)| {
-        let text = KeptText::joined(parts);
-        GivenFile::of_text(&format!("{id}.json"), &text)
+/// Returns the episodes that the browser did not store: the row of each, and its native text as a file in memory.
+pub fn unstored() -> Vec<(Row, GivenFile)> {
+    let rows = super::unstored(Store::Rows, "").into_iter();
+    let episodes = rows.filter_map(|(id, row)| {
+        let row = read(&row).ok()?.row;
+        let parts = super::unstored(Store::Episodes, &parts_of(&id)).into_iter();
+        let parts: Vec<KeptText> = parts.map(|(_, part)| part).collect();
+        let file = GivenFile::of_text(&format!("{id}.json"), &KeptText::joined(&parts))?;
+        (!parts.is_empty()).then_some((row, file))
     });
-    files.collect()
+    episodes.collect()
+}
+
+/// Forgets the changes of episodes that the browser did not store. The worker of the library deletes what was stored.
+pub fn forget_unstored(ids: &[Text]) {
+    let texts = ids.iter().map(|id| deleting_text(id));
+    let rows = DatabaseChange::DeleteRows(ids.iter().map(Text::to_string).collect());
+    super::forget_unstored(&texts.chain([rows]).collect::<Vec<_>>());
 }
 
 #[cfg(test)]

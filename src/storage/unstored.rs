@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::browser::database::{DatabaseChange, KeptText, RowBatch, Store};
 
+#[derive(Clone)]
 pub(super) struct Unstored<Text = KeptText> {
     /// `None` for a deleted record.
     records: BTreeMap<(Store, String), Option<Text>>,
@@ -88,6 +89,19 @@ impl<Text: Clone> Unstored<Text> {
         }
         changes.push(DatabaseChange::PutRows(RowBatch::new(rows)));
         changes
+    }
+
+    /// The changes that store what is left after the browser has made others.
+    pub(super) fn changes_after<'a>(
+        &self,
+        others: impl Iterator<Item = &'a DatabaseChange<Text>>,
+    ) -> Vec<DatabaseChange<Text>>
+    where
+        Text: 'a,
+    {
+        let mut rest = self.clone();
+        others.for_each(|change| rest.settle(change));
+        rest.changes()
     }
 
     /// The record under a key, `Some(None)` if it is deleted; `None` if the database knows.
@@ -401,6 +415,7 @@ mod tests {
                 (any::<bool>(), prop::collection::vec(change(), 1..4)),
                 0..12,
             ),
+            begun in prop::collection::vec(change(), 0..3),
         ) {
             let (mut ideal, mut database) = (Records::new(), Records::new());
             let mut unstored = Unstored::new();
@@ -430,6 +445,16 @@ mod tests {
                     }
                 }
             }
+            // Retrying while newer changes are being written keeps the newer ones.
+            let (mut newer, mut ideal_newer) = (database.clone(), ideal.clone());
+            for change in &begun {
+                make(&mut newer, change);
+                make(&mut ideal_newer, change);
+            }
+            for change in unstored.changes_after(begun.iter()) {
+                make(&mut newer, &change);
+            }
+            prop_assert_eq!(newer, ideal_newer);
             // Storing the rest makes the database the ideal one, and leaves nothing.
             for change in unstored.changes() {
                 make(&mut database, &change);

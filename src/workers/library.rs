@@ -11,7 +11,7 @@
 //!   (`partial_preview`). Other files are imported by `whole_file_import`. `report`: what is said about all of them.
 //!   `readers`: the readers of all formats, which are loaded when a file needs them.
 //!   `known_files` recognises files that were imported before. `naming` chooses ids, and `cancelled` holds the cancelled
-//!   readings. `annotations` joins annotations with traces in large files, and `step_dumps` training dumps with rollouts.
+//!   readings. `unstored`: episodes that the browser refused to store. `annotations` joins annotations with traces in large files, and `step_dumps` training dumps with rollouts.
 //!
 //! This module does not depend on a browser: replies go through a function. Requests are handled concurrently: another
 //! episode is opened between two slices of a large file.
@@ -46,6 +46,7 @@ mod reread;
 mod slices;
 mod step_dumps;
 mod streaming_import;
+pub mod unstored;
 mod whole_file_import;
 
 use std::cell::{Cell, RefCell};
@@ -93,6 +94,8 @@ pub struct LibraryService {
     store: Box<dyn EpisodeStore>,
     /// Episodes that are not stored, such as those of the site.
     guests: MemoryStore,
+    /// Those among them that the page stores as soon as the browser allows it.
+    unstored: RefCell<BTreeSet<Text>>,
     clock: Rc<dyn Clock>,
     /// Seconds since 1970.
     today: fn() -> f64,
@@ -151,6 +154,7 @@ impl LibraryService {
         LibraryService {
             store: Box::new(store),
             guests: MemoryStore::default(),
+            unstored: RefCell::default(),
             clock,
             today,
             known: RefCell::default(),
@@ -237,6 +241,7 @@ impl LibraryService {
             },
             // The host passes files to `reading`, and changes to `listing`.
             Request::Read { .. }
+            | Request::ShowUnstored { .. }
             | Request::Fetch { .. }
             | Request::FetchList { .. }
             | Request::Refresh { .. }
@@ -336,6 +341,8 @@ impl LibraryService {
                 files.insert(place.file.clone());
             }
         }
+        let is_kept = |id: &Text| !ids.contains(id);
+        self.unstored.borrow_mut().retain(is_kept);
         self.guests.forget(&ids).await;
         self.store.forget(&ids).await;
         for file in files {

@@ -10,7 +10,7 @@ use volary_protocol::{Channel, DecodeError, RequestId};
 use super::host::{Incoming, Replies, Services, files, listen};
 use super::library::fetching::fetch;
 use super::library::listed_files::{fetch_list, refresh};
-use super::library::{LibraryService, Output, listing, reading};
+use super::library::{LibraryService, Output, listing, reading, unstored};
 use crate::browser::clock::BrowserClock;
 use crate::browser::lazy::Loaded;
 use crate::browser::transferable::Attachment;
@@ -31,6 +31,12 @@ pub(super) fn serve(port: WorkerPort) -> Loaded<()> {
     let library = LibraryService::new(IndexedDbStore, Rc::new(BrowserClock), timers::wall_clock);
     listen(&port, Rc::new(LibraryHost { library }));
     Ok(())
+}
+
+/// The attached files.
+fn sources(attachments: Vec<Attachment>) -> Vec<Rc<dyn Source>> {
+    let files = files(attachments).into_iter();
+    files.map(|file| Rc::new(file) as Rc<dyn Source>).collect()
 }
 
 impl Services for LibraryHost {
@@ -68,9 +74,10 @@ impl LibraryHost {
                 spawn(async move { listing::handle_changes(&host.library, news, &send).await });
             }),
             Request::Read { origin } => {
-                let files = files(attachments).into_iter();
-                let files = files.map(|file| Rc::new(file) as Rc<dyn Source>);
-                reading::read(&self.library, id, files.collect(), origin, &send).await;
+                reading::read(&self.library, id, sources(attachments), origin, &send).await;
+            }
+            Request::ShowUnstored { rows } => {
+                unstored::show(&self.library, rows, sources(attachments), &send).await;
             }
             Request::Fetch { origin, files } => {
                 fetch(&self.library, id, origin, files, Rc::new(send)).await;

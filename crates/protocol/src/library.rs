@@ -14,7 +14,7 @@ use crate::envelope::{self, Channel, RequestId};
 use crate::episode::EpisodeChunk;
 
 /// A request of the page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// List all episodes: send their rows, then [`Event::Listed`].
     List,
@@ -77,6 +77,12 @@ pub enum Request {
     Read {
         /// The origin of the episodes.
         origin: Origin,
+    },
+    /// Show episodes that the page could not store, until it can. The native text of each is an attached file.
+    ShowUnstored {
+        /// One for each file, in the same order.
+        #[serde(with = "coded")]
+        rows: Vec<Row>,
     },
     /// Fetch files and read them; a single file is read while it is downloaded.
     Fetch {

@@ -250,6 +250,9 @@ fn library_requests() -> Vec<library::Request> {
             heads: None,
         },
         Request::Cancel { reading: 9 },
+        Request::ShowUnstored {
+            rows: vec![Row::default()],
+        },
         Request::Settle,
         Request::Map {
             mappings: Mappings::for_all(FieldMapping {

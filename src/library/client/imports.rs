@@ -14,7 +14,7 @@ use crate::browser::files::GivenFile;
 use crate::browser::transferable::Attachment;
 use crate::browser::{location, spawn, timers};
 use crate::library::mappings;
-use crate::storage::episodes;
+use crate::storage::{self, episodes};
 
 /// The timeout for a worker to stop a reading. It can stop between two slices of a file, but not within a file that it
 /// must read as a whole.
@@ -24,29 +24,26 @@ const PATIENCE: Duration = Duration::from_secs(4);
 pub fn read(client: LibraryClient, files: Vec<GivenFile>) {
     if !files.is_empty() {
         let number = client.begin("Reading");
-        read_as(client, Some(number), Origin::Imported, files);
+        read_as(client, number, Origin::Imported, files);
     }
 }
 
-/// Adds the episodes that this page made and the browser did not store. They are nowhere else.
-pub fn take_unkept(client: LibraryClient) {
-    let unkept = episodes::unkept_files();
-    if !unkept.is_empty() {
-        read_as(client, None, Origin::Imported, unkept);
+/// Shows the episodes that this page made and the browser refused to store, unless there is space for them now.
+pub async fn show_unstored(client: LibraryClient) {
+    if episodes::unstored().is_empty() || storage::keep_all().await.is_ok() {
+        return;
     }
+    let (rows, files): (_, Vec<GivenFile>) = episodes::unstored().into_iter().unzip();
+    let files = files.into_iter().map(Attachment::File).collect();
+    client.follow_with(&Request::ShowUnstored { rows }, files);
 }
 
-fn read_as(
-    client: LibraryClient,
-    number: Option<ReadingNumber>,
-    origin: Origin,
-    files: Vec<GivenFile>,
-) {
+fn read_as(client: LibraryClient, number: ReadingNumber, origin: Origin, files: Vec<GivenFile>) {
     remember(client, origin, ImportSource::Files(files.clone()));
     send_mappings(client);
     let files = files.into_iter().map(Attachment::File).collect();
     let sent = client.call(&Request::Read { origin }, files);
-    spawn(client.follow_reading(number, sent));
+    spawn(client.follow_reading(Some(number), sent));
 }
 
 /// Fetches a file from an absolute address and imports it. For another origin, the user must have agreed.
@@ -107,7 +104,7 @@ pub fn read_again(client: LibraryClient, file: &str) {
     match source {
         ImportSource::Files(files) => {
             let files = files_with(&files, file, |given| &given.name);
-            read_as(client, Some(number), origin, files);
+            read_as(client, number, origin, files);
         }
         ImportSource::Remote(files) => {
             let files = files_with(&files, file, |given| &given.name);

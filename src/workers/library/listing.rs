@@ -8,7 +8,7 @@ use volary_app::notice::Notice;
 use volary_core::json::Text;
 use volary_protocol::library::Event;
 
-use super::{BATCH, LibraryService, Output, Send};
+use super::{BATCH, LibraryService, Output, Send, unstored};
 use crate::library::repository::EpisodeStore;
 use crate::storage::change_feed::ChangedEpisodes;
 
@@ -32,6 +32,7 @@ pub(in crate::workers) async fn handle_stored(
     send: Send<'_>,
 ) {
     loaded(library).await;
+    unstored::stored(library, ids).await;
     if !library.known.borrow().is_whole {
         // The list will contain them.
         return;
@@ -94,6 +95,8 @@ pub(super) async fn list(library: &LibraryService, send: Send<'_>) {
     });
     // The guests are in memory, where reading cannot fail.
     let guests = library.guests.rows().await.unwrap_or_default();
+    // An earlier state of an episode may be stored.
+    rows.retain(|row| !library.guests.has(&row.id));
     rows.extend(guests.into_iter().map(|(row, _)| row));
     rows.sort_by(newest_first);
     for rows in rows.chunks(BATCH) {
@@ -131,7 +134,7 @@ pub(super) async fn ready(library: &LibraryService) {
 
 /// Waits while the store is being read. Changes are applied after that, because the store may have taken its
 /// snapshot before them.
-async fn loaded(library: &LibraryService) {
+pub(super) async fn loaded(library: &LibraryService) {
     while library.has_asked.get() && !library.known.borrow().is_whole {
         let state = library.in_flight.state();
         library.in_flight.changed(state).await;

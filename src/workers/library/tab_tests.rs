@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 use futures_util::FutureExt;
 use proptest::prelude::*;
+use volary_episode::Episode;
 use volary_protocol::library::Origin;
 
 use super::keeping_tests::{two_tabs, words_in};
 use super::tests::*;
 use super::*;
+use crate::library::source::Source;
 use crate::storage::change_feed::ChangedEpisodes;
 
 fn hear(service: &LibraryService, news: ChangedEpisodes) -> Vec<Output> {
@@ -379,4 +381,46 @@ proptest! {
         }
         tabs.check()?;
     }
+}
+
+/// Shows an episode that the page could not store, as its worker does.
+fn show_unstored(service: &LibraryService, episode: &Episode) -> Vec<Output> {
+    let said = RefCell::new(Vec::new());
+    let say = |words| said.borrow_mut().push(words);
+    let row = Row::of(episode, Vec::new());
+    let text: Rc<dyn Source> = Rc::new(file("x.json", std::slice::from_ref(episode)));
+    let shown = unstored::show(service, vec![row], vec![text], &say);
+    assert!(shown.now_or_never().is_some());
+    said.take()
+}
+
+#[test]
+fn an_episode_that_the_page_could_not_store_is_shown_until_it_is_stored() {
+    let [here, there] = two_tabs();
+    for words in ["one", "two"] {
+        show_unstored(&here, &episode("1", words));
+        assert_eq!(words_in(&here, "1"), words, "the latest state is shown");
+        assert_eq!(listed(&here), ["1"]);
+    }
+    let (ids, tag) = (vec!["1".into()], "good".into());
+    ask(&here, Request::Tag { ids, tag, on: true });
+    // The page stores it, which this worker hears of.
+    read(&there, &[file("x.jsonl", &[episode("1", "three")])]);
+    hear(&here, stored(&["1"]));
+    assert_eq!(words_in(&here, "1"), "three");
+    assert_eq!(listed(&here), ["1"]);
+    let rows = here.rows_of(&["1".into()]).now_or_never();
+    let tags = rows.map(|mut rows| rows.remove(0).tags);
+    assert_eq!(tags, Some(vec!["good".into()]));
+}
+
+#[test]
+fn an_episode_of_which_an_earlier_state_is_stored_is_listed_once() {
+    let [here, there] = two_tabs();
+    read(&there, &[file("x.jsonl", &[episode("1", "one")])]);
+    show_unstored(&here, &episode("1", "two"));
+    assert_eq!(words_in(&here, "1"), "two");
+    assert_eq!(listed(&here), ["1"]);
+    forget(&here, &["1"]);
+    assert_eq!(listed(&here), [""; 0]);
 }
