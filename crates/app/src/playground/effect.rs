@@ -1,0 +1,73 @@
+//! What the page has to do for the playground.
+
+use volary_core::json::Text;
+use volary_episode::{Episode, Recipe};
+use volary_protocol::environments::{EnvironmentId, Question, QuestionId, ServerEnvironment};
+
+use super::session::Command;
+use crate::notice::Notice;
+
+/// An output of the playground. The page carries effects out in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Send a command to the worker, which is started if there is none. Report its replies as
+    /// [`super::Event::Replied`], or [`super::Event::WorkerLost`].
+    Send(Command),
+    /// Start a worker unless there is one.
+    StartWorker,
+    /// End the worker: none of its replies counts any more.
+    DropWorker,
+    /// Tell the worker to close all environments except one. Report its replies as [`super::Event::Closing`].
+    CloseOthers(EnvironmentId),
+    /// Close these environments on their servers, without waiting for the result.
+    CloseOnServers(Vec<ServerEnvironment>),
+    /// Stop Python if the chosen environment runs in it.
+    StopPython,
+    /// Answer a question of the environment.
+    Ask { id: QuestionId, question: Question },
+
+    /// Create the player of the chosen policy for a run. Report [`super::Event::Seated`] or
+    /// [`super::Event::NotSeated`].
+    Seat { run: u32 },
+    /// Ask the player of a run for its decision about the shown episode. Report [`super::Event::Decided`].
+    Decide { run: u32 },
+    /// Report [`super::Event::Paused`] after this many seconds.
+    Pause { run: u32, seconds: f64 },
+    /// Cancel what the player does, and drop it.
+    DropPlayer,
+    /// Report [`super::Event::StepIsLate`] if a step that was asked to stop takes too long.
+    AwaitStep { edition: u32, steps: usize },
+    /// Let the user choose who acts.
+    ChoosePolicy,
+    /// Open the same task again, and report [`super::Event::RunOnceOpened`].
+    StartOver,
+
+    /// Fill the setup from the recipe of the shown episode.
+    ShowRecipe(Recipe),
+    /// Adapt the composed action to another episode.
+    AdaptAction,
+    /// Stop moving along the timeline.
+    StopPlayback,
+    /// Mark a field of the configuration as invalid.
+    RefuseField { key: Text, reason: Text },
+
+    /// Read a stored episode. Report [`super::Event::StoredRead`].
+    ReadStored { id: Text },
+    /// The stored episode of the address is not in this browser.
+    StoredIsMissing,
+    /// Write the address of the shown episode now.
+    WriteAddress,
+    /// Store an episode that was played here.
+    Store(Box<Episode>),
+
+    /// Show an error or a warning.
+    Alert(Notice),
+    /// Say that the code of the environments could not be loaded.
+    SayUnloaded,
+    /// Show a message that needs no answer; an empty one removes the last.
+    Say(Text),
+    /// Draw the episode and the state of its session, now or in the next frame.
+    Redraw,
+    /// Draw that a step is in progress, if it takes long.
+    RedrawForStep,
+}

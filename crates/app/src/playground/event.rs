@@ -1,0 +1,92 @@
+//! What happens to the playground.
+
+use volary_core::AnyMessage;
+use volary_core::json::{Object, Text};
+use volary_episode::{Episode, Recipe};
+use volary_protocol::WorkerLoss;
+use volary_protocol::environments::{EnvironmentId, Event as WorkerEvent};
+
+use super::known::KnownEnvironments;
+use super::player_move::Move;
+use super::policy::PolicyKind;
+use super::run_choice::ActingParty;
+
+/// An input of the playground: of the user, the worker, a player or the page.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// Other environments can be opened.
+    Known(KnownEnvironments),
+
+    /// Open an episode, replacing the shown one. `id` is that of the new episode.
+    Open {
+        recipe: Recipe,
+        actions: Vec<AnyMessage>,
+        id: Text,
+    },
+    /// Show a record from elsewhere.
+    Show(Box<Episode>),
+    /// Read a stored episode.
+    OpenStored { id: Text },
+    /// A stored episode was read; `None` if this browser does not have it.
+    StoredRead {
+        id: Text,
+        episode: Option<Box<Episode>>,
+    },
+    /// Select this step when the next episode is shown; `None` is the last one.
+    SelectOnceShown(Option<usize>),
+    /// Show the previous episode again.
+    BringBack,
+    /// The page has an episode that was shown before, in an earlier life of the page.
+    Rescued(Box<Episode>),
+    /// Replay the episode up to a step, to continue from there.
+    GoBack(usize),
+    /// The user leaves the episode: for another page, or the tab is hidden or closed.
+    Leave,
+
+    /// The user agrees to the first actions of the shown record.
+    Agree { actions: usize },
+    /// Take the action that the user composed.
+    ActByHand(AnyMessage),
+
+    /// The user chooses a policy.
+    ChoosePolicy(PolicyKind),
+    /// Let the policy act until the episode ends, or first do what is missing for that.
+    Run(ActingParty),
+    /// Let the policy act in the episode that is being opened, once it is open.
+    RunOnceOpened,
+    /// Let the policy choose one action.
+    RunOnce,
+    /// Repeat the last request: for one action, or for a whole run.
+    RunAgain,
+    /// The player of a run is ready. `delay` is the pause between two steps in seconds.
+    Seated { run: u32, name: Text, delay: f64 },
+    /// There is no player for a run; the reason was shown.
+    NotSeated { run: u32 },
+    /// The player of a run decided.
+    Decided { run: u32, next: Move },
+    /// The pause of a run is over.
+    Paused { run: u32 },
+    /// Stop the run, or the step that takes long.
+    Stop,
+    /// A step did not end within the time of [`super::Effect::AwaitStep`].
+    StepIsLate { edition: u32, steps: usize },
+    /// The player has more to record about an episode after this number of steps.
+    Recorded {
+        episode: Text,
+        steps: usize,
+        members: Object,
+    },
+
+    /// A worker replied about an environment. Workers are numbered by [`super::Playground::worker`].
+    Replied {
+        worker: u32,
+        environment: EnvironmentId,
+        event: WorkerEvent,
+    },
+    /// The worker replied to a request to close environments.
+    Closing(WorkerEvent),
+    /// A worker is gone.
+    WorkerLost { worker: u32, loss: WorkerLoss },
+    /// The page is left: close what is open elsewhere.
+    CloseServers,
+}
