@@ -1,14 +1,14 @@
 //! The playground: pick an environment, configure it, act, and watch.
 //!
-//! The life cycle of the shown episode is a separate state machine, `volary_app::playground::session`.
+//! What happens to the shown episode is decided by a state machine, `volary_app::playground::Playground`.
 //!
-//! - [`state`]: all signals in one value, [`state::Playground`]; panes read them and send intents. The other modules
-//!   are functions that take this value.
-//! - [`session_driver`]: connects the session to its worker. [`setup`]: environment, task, configuration and seed;
+//! - [`state`]: a handle to the machine and to signals, [`state::Playground`]; panes read them and send intents. The
+//!   other modules are functions that take this handle.
+//! - [`session_driver`]: sends events to the machine and carries out its effects. [`setup`]: environment, task, configuration and seed;
 //!   `task_choices`: the options of tasks;
 //!   [`manual_action`]: the action of the user, which a [`composer`] holds; [`policy_settings`]: the policy; [`player`]: the trait of what chooses
 //!   actions, such as a [`model`].
-//! - [`run_loop`], `run_steps`, [`playback`]: running and playing back.
+//! - [`run_loop`], [`playback`]: running and playing back.
 //! - [`built_in`]: the environments, for a view without the playground.
 //! - [`opening`]: the first view, shown before anything else is loaded; [`intents`]: user intents and the lazy loading
 //!   of the code that handles them.
@@ -23,7 +23,7 @@
 //! - `outlook`: what **Step** would do, in words.
 //! - `terms`: explanations of terms, where they appear.
 //! - [`transfer`], `imported_files`: export, import, share; [`url_sync`]: the address;
-//!   [`episode_address`]: which episode it names; `saving`: stores played episodes in the library.
+//!   [`episode_address`]: which episode it names; `saving`: stores played episodes in the library, and reads stored ones.
 //! - [`page`] and the panes draw it.
 
 pub mod built_in;
@@ -60,7 +60,6 @@ pub mod remote_environments;
 pub mod rival;
 mod run_controls;
 pub mod run_loop;
-mod run_steps;
 mod saving;
 pub mod second_run;
 pub mod session_driver;

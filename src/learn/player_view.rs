@@ -210,7 +210,7 @@ pub(crate) fn StateFold(player: EpisodePlayer) -> impl IntoView {
         })
     });
     let shown = EpisodeSignals {
-        episode: player.episode,
+        episode: player.episode.into(),
         edition: player.edition,
         selected: player.selected,
         path: RwSignal::default(),

@@ -18,8 +18,7 @@ pub(super) fn EpisodeBar() -> impl IntoView {
     let transfer = playground.transfer;
     let length = Memo::new(move |_| playground.episode.with(|episode| last_step(episode)));
     let is_empty = Memo::new(move |_| {
-        let session = playground.session.read();
-        matches!(session.phase(), Phase::Empty)
+        playground.with(|machine| matches!(machine.session().phase(), Phase::Empty))
     });
     let import = move || match transfer.reading.get() {
         true => "Importing…",

@@ -4,7 +4,6 @@ use leptos::prelude::*;
 use volary_episode::{Episode, Link, Relation};
 use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
-use super::saving;
 use super::state::use_playground;
 use crate::later::LaterView;
 
@@ -21,12 +20,13 @@ pub(super) fn install() {
 fn CompareFork() -> impl IntoView {
     let playground = use_playground();
     let fork = Memo::new(move |_| {
+        playground.edition.track();
         playground.episode.with(|episode| {
             if let Some(origin) = origin(episode) {
                 return Some((origin.episode.clone(), "Compare with the original"));
             }
             // A fork without steps of its own is a prefix of the original, so there is no difference to show.
-            let before = saving::fork_of(playground, episode)?;
+            let before = playground.with_untracked(|machine| machine.fork())?;
             let differs = before.step.is_none_or(|step| episode.steps.len() > step);
             differs.then_some((before.episode, "Compare with before"))
         })

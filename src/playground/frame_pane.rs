@@ -29,7 +29,7 @@ const REST: Duration = Duration::from_millis(80);
 #[derive(Clone, Copy)]
 pub struct EpisodeSignals {
     /// The episode; it is modified in place.
-    pub episode: RwSignal<Arc<Episode>>,
+    pub episode: Signal<Arc<Episode>>,
     /// Incremented whenever steps that were shown are replaced or removed.
     pub edition: RwSignal<u32>,
     /// The selected step; 0 is the reset.

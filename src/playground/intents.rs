@@ -10,6 +10,7 @@ use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;
 use volary_app::notice::Notice;
 use volary_app::outside::PlayingPage;
+use volary_app::playground::Event;
 use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 use volary_core::json::Text;
@@ -179,14 +180,14 @@ fn act(playground: Playground, intent: Intent) {
         Intent::Step => manual_action::step(playground),
         Intent::StepByHand => manual_action::step_by_hand(playground),
         Intent::EditLastAction => manual_action::edit_last_action(playground),
-        Intent::GoBack(steps) => session_driver::go_back(playground, steps),
+        Intent::GoBack(steps) => session_driver::update(playground, Event::GoBack(steps)),
         Intent::ChoosePolicy(kind) => policy_settings::choose_policy(playground, kind),
         Intent::ScriptFromEpisode => policy_settings::script_from_episode(playground),
         Intent::Run => run_loop::run(playground),
         Intent::RunWith(kind) => run_loop::run_with(playground, kind),
-        Intent::RunAgain => run_loop::run_again(playground),
-        Intent::Stop => run_loop::stop(playground),
-        Intent::BringBack => session_driver::bring_back(playground),
+        Intent::RunAgain => session_driver::update(playground, Event::RunAgain),
+        Intent::Stop => session_driver::update(playground, Event::Stop),
+        Intent::BringBack => session_driver::update(playground, Event::BringBack),
         Intent::PickFile => transfer::pick_file(playground),
         Intent::TakeFiles(files) => transfer::take_files(playground, files),
         Intent::Share => transfer::share(playground),
@@ -232,7 +233,8 @@ fn rest() -> Loaded<Rest> {
             remote_environments::follow_servers(playground);
             python::follow_python_files(playground);
             tau_bench::follow(playground);
-            location::on_leave(move || remote_environments::leave_servers(playground));
+            session_driver::follow_known(playground);
+            location::on_leave(move || session_driver::update(playground, Event::CloseServers));
             saving::keep_on_leaving(playground);
             url_sync::write_address(playground);
             playback::play_along(playground);

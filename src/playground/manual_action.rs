@@ -1,17 +1,15 @@
 //! Manual actions: choosing a tool, filling in its form, collecting calls, and sending the action.
 
 use leptos::prelude::*;
+use volary_app::playground::Event;
 use volary_app::playground::action::{TakenBack, action};
 use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::run::Run;
-use volary_app::playground::session::Session;
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Tool};
 use volary_view::form::Form;
 
 use super::composer::ActionComposer;
-use super::policy_settings;
-use super::run_loop;
 use super::session_driver;
 use super::state::Playground;
 use crate::browser;
@@ -86,7 +84,7 @@ pub fn names(playground: Playground) -> Vec<Text> {
 /// Handles Step: sends the manual action, or asks the model for an action.
 pub fn step(playground: Playground) {
     if untrack(|| is_left_to_model(playground)) {
-        run_loop::ask_once(playground);
+        session_driver::update(playground, Event::RunOnce);
     } else {
         step_by_hand(playground);
     }
@@ -104,10 +102,11 @@ pub fn is_left_to_model(playground: Playground) -> bool {
 /// Sends the manual action. A model request in progress is aborted.
 pub fn step_by_hand(playground: Playground) {
     let manual = playground.manual;
-    if playground.session.with_untracked(Session::is_stepping)
-        && playground.policy.run.get_untracked() == Run::Idle
-    {
-        // Pressed twice: the first step is in progress, and may be too short for the page to show it.
+    let is_pressed_twice = playground.with_untracked(|machine| {
+        machine.session().is_stepping() && machine.current_run() == Run::Idle
+    });
+    if is_pressed_twice {
+        // The composed action stays. It may be the one that is taken.
         return;
     }
     if let Err(refusal) = untrack(|| session_driver::may_step(playground)) {
@@ -117,19 +116,13 @@ pub fn step_by_hand(playground: Playground) {
     if untrack(|| form_counts(playground)) && !add_call(playground) {
         return;
     }
-    if playground.policy.kind.get_untracked() == PolicyKind::Model {
-        run_loop::halt(playground);
-    }
-    let steps = playground
-        .episode
-        .with_untracked(|episode| episode.steps.len());
+    let steps = playground.with_untracked(|machine| machine.steps());
     let calls = change(playground, |composer, _, _| composer.take_calls());
     let action = manual
         .words
         .with_untracked(|message| action(steps, calls, message));
     manual.words.set(String::new());
-    policy_settings::set_policy_name(playground, "manual");
-    session_driver::take_action(playground, AnyMessage::from(action));
+    session_driver::update(playground, Event::ActByHand(AnyMessage::from(action)));
 }
 
 /// Updates the manual action after another episode is shown.
@@ -145,10 +138,7 @@ pub(super) fn adapt_to_episode(playground: Playground) {
 
 /// The number of steps before the last one, or `None` if there is no step or it cannot be undone now.
 pub(super) fn before_last_step(playground: Playground) -> Option<usize> {
-    let steps = playground
-        .episode
-        .with_untracked(|episode| episode.steps.len());
-    let before = steps.checked_sub(1)?;
+    let before = playground.with_untracked(|machine| machine.steps().checked_sub(1))?;
     untrack(|| session_driver::may_go_back(playground)).then_some(before)
 }
 
@@ -160,7 +150,7 @@ pub fn edit_last_action(playground: Playground) {
     let Some(action) = last else { return };
     let steps = action.steps;
     change(playground, |composer, _, _| composer.edit_again(action));
-    session_driver::go_back(playground, steps);
+    session_driver::update(playground, Event::GoBack(steps));
 }
 
 /// Returns whether the form was edited, or a call is being edited in it.

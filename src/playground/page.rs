@@ -16,7 +16,6 @@ use super::state::{Playground, use_playground};
 use super::tools_pane::ToolsPane;
 use crate::components::{PaneJumps, Transcript};
 use crate::later::LaterView;
-use volary_app::playground::session::Session;
 
 /// The panes: id and name.
 const PANES: &[(&str, &str)] = &[
@@ -94,7 +93,9 @@ fn waits_for_tools(playground: Playground) -> Memo<bool> {
     let had_tools = Memo::new(move |former: Option<&bool>| {
         former == Some(&true) || playground.episode.with(|episode| !episode.tools.is_empty())
     });
-    Memo::new(move |_| !had_tools.get() && playground.session.with(Session::is_opening))
+    Memo::new(move |_| {
+        !had_tools.get() && playground.with(|machine| machine.session().is_opening())
+    })
 }
 
 /// The streaming response of a model, after the last step.

@@ -2,6 +2,7 @@
 //! [`volary_app::playground::consent`] decides which episodes wait.
 
 use leptos::prelude::*;
+use volary_app::playground::Event;
 use volary_app::playground::consent::{PlannedEpisode, Reach, Resumed, Then};
 use volary_core::{AnyMessage, Object};
 use volary_episode::Recipe;
@@ -83,7 +84,7 @@ pub(super) fn plan(playground: Playground, plan: PlannedEpisode) {
 /// Shows the first episode behind a dialog if nothing is shown yet.
 pub(super) fn begin_behind(playground: Playground) {
     if playground.edition.get_untracked() == 0 {
-        playground.wanted_step.set_value(None);
+        session_driver::update(playground, Event::SelectOnceShown(None));
         intents::begin_known(playground);
     }
 }
@@ -114,11 +115,10 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
     let Some(wanted) = resumed(intent) else {
         return false;
     };
-    let plan = playground.episode.with_untracked(|episode| {
+    let plan = playground.with_untracked(|machine| {
+        let episode = machine.episode();
         let actions = wanted.repeated_actions(episode);
-        let may_run = playground
-            .session
-            .with_untracked(|session| session.may_rerun(episode, actions));
+        let may_run = machine.session().may_rerun(episode, actions);
         match may_run {
             true => None,
             false => PlannedEpisode::of_record(episode, wanted),
@@ -130,9 +130,7 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
         Reach::Local => {
             // The user knows its code.
             let actions = plan.actions.len();
-            playground
-                .session
-                .update_untracked(|session| session.agree(actions));
+            session_driver::update(playground, Event::Agree { actions });
             return false;
         }
         // It cannot run at all; the attempt reports that.
@@ -173,15 +171,13 @@ pub(super) fn run_planned(playground: Playground) {
     match plan.then {
         Then::Open(step) => {
             setup::show_recipe(playground, &plan.recipe);
-            playground.wanted_step.set_value(step);
+            session_driver::update(playground, Event::SelectOnceShown(step));
             session_driver::open(playground, plan.recipe, plan.actions);
         }
         Then::Resume(Resumed::Reset) => setup::reset(playground),
         Then::Resume(wanted) => {
             let actions = plan.actions.len();
-            playground
-                .session
-                .update_untracked(|session| session.agree(actions));
+            session_driver::update(playground, Event::Agree { actions });
             playground.intend(wanted.into());
         }
     }
@@ -193,7 +189,7 @@ pub(super) fn dismiss_planned(playground: Playground) {
         return;
     };
     if matches!(plan.then, Then::Open(_)) {
-        playground.wanted_step.set_value(None);
+        session_driver::update(playground, Event::SelectOnceShown(None));
         let environment = playground.setup.environment.get_untracked();
         url_sync::set_place(
             playground,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
-use volary_agent::rollout::Stop;
 use volary_agent::{Limits, Next, Policy, decide, step_note};
 use volary_app::notice::Notice;
 use volary_app::playground::chosen_action::{ChosenAction, StepAside};
+use volary_app::playground::player_move::Move;
 use volary_core::json::Text;
 use volary_episode::Episode;
 
@@ -23,16 +23,6 @@ pub trait Player {
 
     /// Called when the future was dropped without a result.
     fn stopped(&mut self) {}
-}
-
-/// A player's decision.
-pub enum Move {
-    /// Take an action.
-    Act(Box<ChosenAction>),
-    /// Stop: the episode is over, or a limit was reached.
-    Stop(Stop),
-    /// The player failed. The episode is unchanged.
-    Failed(Notice),
 }
 
 /// A player for a policy that needs nothing but the episode.

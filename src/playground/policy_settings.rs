@@ -1,15 +1,15 @@
 //! The chosen policy and its settings, in a form generated from a schema.
 
-use futures_util::future::AbortHandle;
 use leptos::prelude::*;
+use volary_app::playground::Event;
 use volary_app::playground::policy::{self, PolicyFault, PolicyKind, PolicyPace};
-use volary_app::playground::run::{Run, Runs};
+use volary_app::playground::run::Run;
 use volary_core::json;
-use volary_core::json::Text;
 use volary_core::registry::EnvironmentEntry;
 use volary_view::form::Form;
 
 use super::player::{BuiltIn, Player};
+use super::session_driver;
 use super::setup;
 use super::state::Playground;
 use crate::browser;
@@ -32,10 +32,6 @@ pub struct PolicySettings {
     pub is_choosing: RwSignal<bool>,
     /// The step whose requests and responses are shown.
     pub inspected: RwSignal<Option<usize>>,
-    /// Assigns numbers to runs.
-    pub(super) runs: StoredValue<Runs>,
-    /// Aborts the player's current work.
-    pub(super) abort: StoredValue<AbortHandle>,
 }
 
 /// A player and the pacing of its run.
@@ -56,8 +52,6 @@ impl PolicySettings {
             is_slow: RwSignal::new(false),
             is_choosing: RwSignal::new(false),
             inspected: RwSignal::new(None),
-            runs: StoredValue::default(),
-            abort: StoredValue::new(AbortHandle::new_pair().0),
         }
     }
 
@@ -79,7 +73,7 @@ impl Default for PolicySettings {
 /// Chooses a policy. Shared settings are preserved, even across policies that do not have them.
 pub fn choose_policy(playground: Playground, kind: PolicyKind) {
     let policy = playground.policy;
-    policy.kind.set(kind);
+    session_driver::update(playground, Event::ChoosePolicy(kind));
     policy.form.set(Form::new(kind.schema(policy.pace())));
     if kind == PolicyKind::Scripted {
         script_from_episode(playground);
@@ -124,18 +118,6 @@ pub(super) fn policy(playground: Playground) -> Option<Plan> {
             playground.say(reason);
             None
         }
-    }
-}
-
-/// Records the name of the acting policy in the episode.
-pub(super) fn set_policy_name(playground: Playground, name: &str) {
-    let same = playground
-        .episode
-        .with_untracked(|episode| episode.policy.as_deref() == Some(name));
-    if !same {
-        playground.episode.update_untracked(|episode| {
-            std::sync::Arc::make_mut(episode).policy = Some(Text::from(name));
-        });
     }
 }
 

@@ -2,9 +2,11 @@
 
 use leptos::prelude::*;
 use volary_app::notice::Notice;
+use volary_app::playground::consent::Reach;
+use volary_app::playground::known;
 use volary_core::json::{Object, Text};
 use volary_episode::{Episode, Recipe};
-use volary_protocol::environments::{Event, ServerAccess, ServerEnvironment};
+use volary_protocol::environments::ServerAccess;
 use volary_remote::task;
 use volary_view::form::Form;
 
@@ -15,12 +17,6 @@ use super::state::Playground;
 use crate::browser;
 use crate::remote::servers::{self, Server};
 use crate::remote::{keeping, transport};
-
-/// An open environment on a server.
-pub(super) struct RemoteEnvironment {
-    url: Text,
-    env_id: Text,
-}
 
 /// The server at an address, if the user connected to it.
 pub fn server(playground: Playground, url: &str) -> Option<Server> {
@@ -40,14 +36,30 @@ pub fn knows(playground: Playground, environment: &str) -> bool {
 
 /// Returns whether a server is chosen.
 pub fn is_server_chosen(playground: Playground) -> bool {
-    playground.setup.environment.with(|name| is_server(name))
+    playground
+        .setup
+        .environment
+        .with(|name| known::is_server_name(name))
 }
 
-/// Returns whether the shown episode was played on a server.
-pub fn shows_remote(playground: Playground) -> bool {
-    playground
-        .episode
-        .with_untracked(|episode| is_remote(episode))
+/// The environments on servers and in Python files, and how far the page trusts each. Tracks changes.
+pub(super) fn others(playground: Playground) -> Vec<(Text, Reach)> {
+    let setup = playground.setup;
+    let mut others: Vec<_> = setup.servers.with(|servers| {
+        let urls = servers.iter().map(|server| server.url.clone());
+        urls.map(|url| (url, Reach::Connected)).collect()
+    });
+    setup.python.with(|entries| {
+        others.extend(entries.iter().map(|entry| {
+            let reach = if entries.knows(&entry.source) {
+                Reach::Local
+            } else {
+                Reach::Connected
+            };
+            (entry.environment.clone(), reach)
+        }));
+    });
+    others
 }
 
 /// Follows the stored list of servers, which other tabs change as well.
@@ -96,16 +108,6 @@ pub(super) fn say_not_connected(playground: Playground, url: &str) {
     ));
 }
 
-/// Shows a notice that an environment on a server was lost, and what to do.
-pub(super) fn say_lost(playground: Playground, reason: Text) {
-    playground.alert(Notice::new(
-        "The environment on the server was lost, so the episode ended.",
-        reason.to_string(),
-        "All steps so far are kept. Reset starts a new environment. Going back to an earlier \
-         step also starts a new one and repeats the actions there; the results may differ.",
-    ));
-}
-
 /// Credentials with which a worker may call the server of a recipe; empty if the environment is local.
 pub(super) fn access(playground: Playground, recipe: &Recipe) -> Vec<ServerAccess> {
     if !task::is_server(&recipe.environment) {
@@ -120,42 +122,12 @@ pub(super) fn access(playground: Playground, recipe: &Recipe) -> Vec<ServerAcces
     keeping::access(server.as_slice())
 }
 
-/// Tracks the environments that a worker opened on servers, so that they can be closed without the worker.
-pub(super) fn note_remote(playground: Playground, event: &Event) {
-    match event {
-        Event::Started(ServerEnvironment { url, env_id }) => {
-            let (url, env_id) = (url.clone(), env_id.clone());
-            playground.driver.update_value(|driver| {
-                driver.open_remotely.push(RemoteEnvironment { url, env_id });
-            });
-        }
-        Event::Stopped { env_id } => playground.driver.update_value(|driver| {
-            driver
-                .open_remotely
-                .retain(|open_remotely| open_remotely.env_id != *env_id);
-        }),
-        _ => {}
-    }
-}
-
-/// Closes all open environments on servers, without waiting for the result.
-pub fn leave_servers(playground: Playground) {
-    let open_remotely = playground
-        .driver
-        .try_update_value(|driver| std::mem::take(&mut driver.open_remotely));
-    for RemoteEnvironment { url, env_id } in open_remotely.into_iter().flatten() {
-        transport::close_and_go(&url, keeping::key_of(&url).as_ref(), &env_id);
-    }
+/// Closes an environment on its server, without waiting for the result.
+pub(super) fn close(url: &str, env_id: &str) {
+    transport::close_and_go(url, keeping::key_of(url).as_ref(), env_id);
 }
 
 /// Returns whether an episode was played on a server.
 pub fn is_remote(episode: &Episode) -> bool {
-    let recipe = episode.recipe.as_ref();
-    recipe.is_some_and(|recipe| is_server(&recipe.environment))
-}
-
-/// Returns whether an environment name is a server's. Names here, and those in links, were validated as addresses
-/// before, which this code need not repeat: no other name looks like an address.
-fn is_server(name: &str) -> bool {
-    name.contains("://") && task::python_file(name).is_none()
+    known::is_remote(episode)
 }

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use leptos::prelude::*;
+use volary_app::playground as machine;
 use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::rival_match::{Effect, Event, RivalMatch, ShownEpisode};
 use volary_episode::{Episode, Recipe};
@@ -17,7 +18,6 @@ use super::intents::Intent;
 use super::policy_settings;
 use super::remote_environments::is_remote;
 use super::run_loop;
-use super::saving;
 use super::session_driver;
 use super::setup;
 use super::state::{Playground, use_playground};
@@ -67,10 +67,10 @@ fn PlayAgainst() -> impl IntoView {
 
 /// Lets a model play the shown episode's task.
 fn challenge(playground: Playground) {
-    saving::keep_played(playground);
+    session_driver::update(playground, machine::Event::Leave);
     let episode = playground.episode.get_untracked();
-    let stored = saving::stored_id(playground, &episode);
-    let id = stored.unwrap_or_else(|| episode.id.to_string());
+    let stored = playground.with_untracked(|machine| machine.stored_id());
+    let id = stored.unwrap_or_else(|| episode.id.clone()).to_string();
     if let Some(recipe) = episode.recipe.clone() {
         drop(episode);
         play(playground, id, recipe);

@@ -82,7 +82,7 @@ fn may_step(playground: Playground) -> bool {
 pub(super) fn watch_for_slow_steps(playground: Playground) {
     let slow = playground.policy.is_slow;
     let waits = StoredValue::new(0u32);
-    let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
+    let busy = Memo::new(move |_| playground.with(|machine| machine.session().is_busy()));
     Effect::new(move |_| {
         waits.update_value(|waits| *waits = waits.wrapping_add(1));
         let wait = waits.get_value();

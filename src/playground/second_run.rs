@@ -113,7 +113,7 @@ pub(super) fn SecondRun() -> impl IntoView {
     // runs only on request.
     let ended = Memo::new(move |_| {
         source.with(Option::is_some).then_some(())?;
-        let is_record = playground.session.with(|session| session.is_record());
+        let is_record = playground.with(|machine| machine.session().is_record());
         let edition = playground.edition.get();
         playground.episode.with(|episode| {
             let is_over = episode.is_over() && !episode.steps.is_empty() && !is_record;
@@ -164,7 +164,7 @@ pub(super) fn SecondRun() -> impl IntoView {
             <div class=class role="status" aria-label="Second run">
                 <p dir="auto">{inert(&words)}</p>
                 {go}
-                {code_note(playground.episode.into(), on_last)}
+                {code_note(playground.episode, on_last)}
             </div>
         })
     }

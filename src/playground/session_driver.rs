@@ -1,56 +1,272 @@
-//! Connects the session to its worker: sends commands, handles events, and notifies the panes of changes at most once
-//! per frame, however fast the steps arrive.
+//! Sends events to the playground's state machine and carries out its effects: worker, players, timers, storage, messages.
 //!
-//! Invariant: the episode changes immediately, so that a policy sees the current state; signals are notified later, so
-//! that the page is drawn no more often than it is painted.
+//! Invariant: an event is handled completely, with all its effects, before the next one. Events that arrive meanwhile wait
+//! in order.
+//!
+//! Invariant: every event that opens an episode passes [`update`], which lets no Python code run that the user does not
+//! know.
 
-mod changes;
+pub(super) mod players;
 pub(super) mod redraws;
 pub(super) mod second_play;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
+use std::time::Duration;
 
 use futures_util::StreamExt;
+use futures_util::future::AbortHandle;
 use leptos::prelude::*;
 use volary_app::notice::Notice;
-use volary_app::playground::chosen_action::ChosenAction;
+use volary_app::playground::known::KnownEnvironments;
 use volary_app::playground::redraw::RedrawThrottle;
-use volary_app::playground::session::{Change, Command, Refusal, Session};
-use volary_app::playground::worker_losses::WorkerLosses;
+use volary_app::playground::session::{Command, Refusal};
+use volary_app::playground::{Effect, Event, episode_name};
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_episode::{Episode, Recipe};
-use volary_protocol::environments::{EnvironmentId, Event, Request};
-use volary_protocol::{WorkerLoss, WorkerPart};
+use volary_protocol::WorkerPart;
+use volary_protocol::environments::{self, EnvironmentId, Request, ServerEnvironment};
 use volary_remote::task;
+use volary_view::form::Form;
 
 use super::intents;
 use super::manual_action;
 use super::planned;
+use super::player::Player;
+use super::python;
 use super::questions;
-use super::remote_environments::{self, RemoteEnvironment};
-use super::run_loop;
+use super::remote_environments;
 use super::saving;
 use super::setup;
 use super::state::Playground;
+use super::url_sync;
 use crate::browser;
 use crate::browser::lazy::Unloaded;
-use crate::browser::timers::Alarm;
+use crate::browser::timers::{self, Alarm};
 use crate::browser::worker_client::{Replies, WorkerClient};
-use crate::python::{self, files};
+use crate::python::files;
 
-/// The worker of the session, and the tasks that wait for it.
+/// How long Stop waits for the step in progress before its worker is ended.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What the effects need from one to the next.
 #[derive(Default)]
 pub struct SessionDriver {
     worker: Option<WorkerClient>,
+    /// The player of the current run, unless it is deciding.
+    player: Option<(u32, Box<dyn Player>)>,
+    /// Cancels the player's current work.
+    abort: Option<AbortHandle>,
+    /// The tasks that wait until no operation is in progress.
     waiting: Vec<Waker>,
     redraws: RedrawThrottle,
     /// Fires when a step is slow.
     late: Option<Alarm>,
-    losses: WorkerLosses,
-    /// The open environments on servers.
-    pub(super) open_remotely: Vec<RemoteEnvironment>,
+    /// Events that arrived while another one is handled.
+    events: VecDeque<Event>,
+    is_handling: bool,
+}
+
+/// Handles an event.
+pub fn update(playground: Playground, event: Event) {
+    let driver = playground.driver;
+    let is_handling = driver.try_update_value(|driver| {
+        driver.events.push_back(event);
+        std::mem::replace(&mut driver.is_handling, true)
+    });
+    if is_handling != Some(false) {
+        return;
+    }
+    while let Some(event) = driver
+        .try_update_value(|driver| driver.events.pop_front())
+        .flatten()
+    {
+        let event = renamed(event);
+        if must_show_code(playground, &event) {
+            continue;
+        }
+        let selected = playground.selected.get_untracked();
+        let effects = playground.machine.try_update_value(|machine| {
+            // The timeline and the transcript write the selection directly.
+            machine.select(selected);
+            machine.update(event)
+        });
+        show_machine(playground);
+        for effect in effects.into_iter().flatten() {
+            carry_out(playground, effect);
+        }
+    }
+    driver.update_value(|driver| driver.is_handling = false);
+    if playground.with_untracked(|machine| !machine.session().is_busy()) {
+        let waiting = driver.try_update_value(|driver| std::mem::take(&mut driver.waiting));
+        waiting.into_iter().flatten().for_each(Waker::wake);
+    }
+}
+
+/// The event with the names that Python code has today, so that a name identifies the code.
+fn renamed(mut event: Event) -> Event {
+    match &mut event {
+        Event::Open { recipe, .. } => rename(recipe),
+        Event::Show(episode)
+        | Event::Rescued(episode)
+        | Event::StoredRead {
+            episode: Some(episode),
+            ..
+        } => {
+            if let Some(recipe) = &mut episode.recipe {
+                rename(recipe);
+            }
+        }
+        _ => {}
+    }
+    event
+}
+
+fn rename(recipe: &mut Recipe) {
+    *recipe = files::renamed(std::mem::take(recipe));
+}
+
+/// Plans the episode that an event opens if the user does not know its Python code. Returns whether it did; the event
+/// is then dropped.
+fn must_show_code(playground: Playground, event: &Event) -> bool {
+    match event {
+        Event::Open {
+            recipe, actions, ..
+        } => planned::must_show_code(playground, recipe, actions),
+        _ => false,
+    }
+}
+
+/// Sets the signals that show the machine. The episode and its session are drawn by [`redraws`].
+fn show_machine(playground: Playground) {
+    let (edition, selected, run, policy, former) = playground.with_untracked(|machine| {
+        (
+            machine.edition(),
+            machine.selected(),
+            machine.current_run(),
+            machine.policy(),
+            machine.former().cloned(),
+        )
+    });
+    let is_replaced = playground.edition.get_untracked() != edition;
+    if playground.selected.get_untracked() != selected {
+        *playground.selected.write_untracked() = selected;
+    }
+    if is_replaced {
+        playground.edition.set(edition);
+        playground.selected.notify();
+    }
+    let settings = playground.policy;
+    if settings.run.get_untracked() != run {
+        settings.run.set(run);
+    }
+    if settings.kind.get_untracked() != policy {
+        settings.kind.set(policy);
+    }
+    let same = playground
+        .former
+        .with_untracked(|shown| match (shown, &former) {
+            (Some(shown), Some(former)) => Arc::ptr_eq(shown, former),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        });
+    if !same {
+        playground.former.set(former);
+    }
+}
+
+fn carry_out(playground: Playground, effect: Effect) {
+    match effect {
+        Effect::Send(command) => send(playground, command),
+        Effect::StartWorker => warm_up(playground),
+        Effect::DropWorker => {
+            questions::clear();
+            let worker = playground
+                .driver
+                .try_update_value(|driver| driver.worker.take());
+            // Dropping the worker ends its replies, and this may run inside one of them.
+            drop(worker);
+        }
+        Effect::CloseOthers(environment) => close_others(playground, environment),
+        Effect::CloseOnServers(open) => {
+            for ServerEnvironment { url, env_id } in open {
+                remote_environments::close(&url, &env_id);
+            }
+        }
+        Effect::StopPython => {
+            if untrack(|| python::is_python_chosen(playground)) {
+                crate::python::runtime::stop();
+            }
+        }
+        Effect::Ask { id, question } => questions::ask(playground, id, question),
+        Effect::Seat { run } => players::seat(playground, run),
+        Effect::Decide { run } => players::decide(playground, run),
+        Effect::Pause { run, seconds } => {
+            after(
+                playground,
+                Duration::from_secs_f64(seconds),
+                Event::Paused { run },
+            );
+        }
+        Effect::DropPlayer => players::drop_player(playground),
+        Effect::AwaitStep { edition, steps } => {
+            after(playground, PATIENCE, Event::StepIsLate { edition, steps });
+        }
+        Effect::ChoosePolicy => playground.policy.is_choosing.set(true),
+        Effect::StartOver => {
+            setup::reset(playground);
+            update(playground, Event::RunOnceOpened);
+        }
+        Effect::ShowRecipe(recipe) => setup::show_recipe(playground, &recipe),
+        Effect::AdaptAction => manual_action::adapt_to_episode(playground),
+        Effect::StopPlayback => playground.transfer.playing.set(false),
+        Effect::RefuseField { key, reason } => {
+            let form = playground.setup.form;
+            form.update(|form: &mut Form| form.refuse(&key, &reason));
+        }
+        Effect::ReadStored { id } => saving::read_stored(playground, id),
+        Effect::StoredIsMissing => url_sync::say_not_stored(playground),
+        Effect::WriteAddress => url_sync::write_now(playground),
+        Effect::Store(episode) => saving::store(playground, *episode),
+        Effect::Alert(notice) => playground.alert(notice),
+        Effect::SayUnloaded => intents::say_unloaded(playground, "The environments", Unloaded),
+        Effect::Say(text) => playground.say(text.to_string()),
+        Effect::Redraw => {
+            playground.driver.update_value(|driver| driver.late = None);
+            redraws::redraw(playground);
+        }
+        Effect::RedrawForStep => redraws::redraw_for_step(playground),
+    }
+}
+
+/// Handles an event after some time.
+fn after(playground: Playground, time: Duration, event: Event) {
+    browser::spawn(async move {
+        timers::sleep(time).await;
+        update(playground, event);
+    });
+}
+
+/// Follows the environments that can be opened: the page's, those of servers, and those of Python files.
+pub(super) fn follow_known(playground: Playground) {
+    let known = move || {
+        playground.whole.track();
+        KnownEnvironments {
+            built_in: playground
+                .registry
+                .with_value(|registry| registry.available().collect()),
+            others: remote_environments::others(playground),
+        }
+    };
+    update(playground, Event::Known(untrack(known)));
+    leptos::prelude::Effect::new(move |_| {
+        let known = known();
+        if playground.with_untracked(|machine| *machine.known() != known) {
+            update(playground, Event::Known(known));
+        }
+    });
 }
 
 /// Starts the worker before it is needed, unless a working one exists.
@@ -77,37 +293,21 @@ pub fn warm_up(playground: Playground) {
 /// Opens an episode, replacing the shown one. Python code that the user does not know is shown first, and waits for
 /// consent.
 pub fn open(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
-    let recipe = files::renamed(recipe);
-    if planned::must_show_code(playground, &recipe, &actions) {
-        return;
-    }
-    run_loop::halt(playground);
-    playground.reading_stored.set_value(None);
-    if playground.session.with_untracked(Session::is_busy) {
-        // Nothing waits for the current work of that worker, and it may never end.
-        drop_worker(playground);
-    }
-    let (id, name) = names(Some(&recipe));
-    let command = playground
-        .session
-        .try_update_untracked(|session| session.open(recipe, actions, id, name));
-    if let Some(command) = command {
-        send(playground, command);
-        redraws::redraw(playground);
-    }
+    let id = browser::random_id();
+    update(
+        playground,
+        Event::Open {
+            recipe,
+            actions,
+            id,
+        },
+    );
 }
 
 /// Generates the id and the name of a new episode.
 pub(super) fn names(recipe: Option<&Recipe>) -> (Text, Text) {
-    let id = browser::random_id();
-    let name = recipe.map_or_else(String::new, |recipe| {
-        let environment = task::shown_name(&recipe.environment);
-        match &recipe.task {
-            Some(task) => format!("{environment} {}", task.id),
-            None => environment.to_owned(),
-        }
-    });
-    (id, name.into())
+    let name = recipe.map(episode_name);
+    (browser::random_id(), name.unwrap_or_default())
 }
 
 /// Returns whether an action may be taken, or why not.
@@ -115,116 +315,33 @@ pub fn may_step(playground: Playground) -> Result<(), Refusal> {
     if intents::waits(playground) {
         return Err(Refusal::Busy);
     }
-    playground
-        .session
-        .with(|session| playground.episode.with(|episode| session.may_step(episode)))?;
-    is_known(playground).then_some(()).ok_or(Refusal::Unknown)
+    playground.with(|machine| machine.may_step())
 }
 
 /// Returns whether the episode may go back to an earlier step and continue from there.
 pub fn may_go_back(playground: Playground) -> bool {
-    !playground.session.with(Session::is_busy) && is_known(playground)
-}
-
-/// Returns whether the environment of the episode can be opened here.
-fn is_known(playground: Playground) -> bool {
-    playground.episode.with(|episode| {
-        let recipe = episode.recipe.as_ref();
-        recipe.is_some_and(|recipe| remote_environments::knows(playground, &recipe.environment))
-    })
-}
-
-pub fn take_action(playground: Playground, action: impl Into<ChosenAction>) {
-    command(playground, |session, episode| session.step(episode, action));
-}
-
-/// Goes back to a step by replaying the episode up to it.
-pub fn go_back(playground: Playground, steps: usize) {
-    run_loop::halt(playground);
-    saving::keep_played(playground);
-    if remote_environments::shows_remote(playground) {
-        playground.say("Starting a new environment on the server and repeating the actions there.");
-    }
-    command(playground, |session, episode| {
-        session.go_back(episode, steps)
-    });
+    playground.with(|machine| machine.may_go_back())
 }
 
 /// Shows an episode that comes from elsewhere.
-pub fn show(playground: Playground, mut episode: Episode) {
-    episode.recipe = episode.recipe.map(files::renamed);
-    run_loop::halt(playground);
-    playground.reading_stored.set_value(None);
-    remote_environments::leave_servers(playground);
-    keep_former(playground);
-    if let Some(recipe) = &episode.recipe {
-        setup::show_recipe(playground, recipe);
-    }
-    begin_with(playground, episode);
+pub fn show(playground: Playground, episode: Episode) {
+    update(playground, Event::Show(Box::new(episode)));
 }
 
-/// Shows a record when there is no shown episode to leave.
+/// Shows a first episode. It needs none of the lazily loaded code.
 pub(super) fn begin_with(playground: Playground, episode: Episode) {
-    *playground.episode.write_untracked() = Arc::new(episode);
     playground
-        .session
-        .update_untracked(|session| session.show());
-    replaced(playground);
+        .machine
+        .update_value(|machine| machine.start_with(episode));
+    show_machine(playground);
+    manual_action::adapt_to_episode(playground);
     redraws::redraw(playground);
-}
-
-/// Terminates a worker that takes too long, and restores the episode to its last good step.
-pub fn end_worker(playground: Playground) {
-    if remote_environments::shows_remote(playground)
-        && playground.session.with_untracked(Session::is_stepping)
-    {
-        // The server may still take the step, so nothing is replayed unless the user asks for it.
-        return lose(
-            playground,
-            "The server did not answer in time. It is unknown whether it took the step.".into(),
-        );
-    }
-    if untrack(|| super::python::is_python_chosen(playground)) {
-        python::runtime::stop();
-    }
-    drop_worker(playground);
-    let command = playground.session.try_update_untracked(|session| {
-        playground
-            .episode
-            .try_update_untracked(|episode| session.interrupted(Arc::make_mut(episode)))
-            .flatten()
-    });
-    warm_up(playground);
-    if let Some(command) = command.flatten() {
-        send(playground, command);
-    }
-    replaced(playground);
-    redraws::redraw(playground);
-    redraws::wake(playground);
-}
-
-/// Shows the previous episode again.
-pub fn bring_back(playground: Playground) {
-    if let Some(former) = playground.former.try_update(Option::take).flatten() {
-        show(playground, Episode::clone(&former));
-    }
-}
-
-fn keep_former(playground: Playground) {
-    saving::keep_played(playground);
-    let former = playground.episode.get_untracked();
-    if !former.steps.is_empty() {
-        playground.former.set(Some(former));
-    }
 }
 
 /// Resolves when no operation is in progress.
 pub async fn settled(playground: Playground) {
     std::future::poll_fn(|context| {
-        if playground
-            .session
-            .with_untracked(|session| !session.is_busy())
-        {
+        if playground.with_untracked(|machine| !machine.session().is_busy()) {
             return Poll::Ready(());
         }
         playground
@@ -244,29 +361,6 @@ pub fn refuse(playground: Playground, refusal: Refusal) {
     ));
 }
 
-fn command(
-    playground: Playground,
-    ask: impl FnOnce(&mut Session, &mut Episode) -> Result<Command, Refusal>,
-) {
-    let answer = playground.session.try_update_untracked(|session| {
-        playground
-            .episode
-            .try_update_untracked(|episode| ask(session, Arc::make_mut(episode)))
-    });
-    match answer.flatten() {
-        Some(Ok(command)) => {
-            let is_step = matches!(command, Command::Step { .. });
-            send(playground, command);
-            match is_step {
-                true => redraws::redraw_for_step(playground),
-                false => redraws::redraw(playground),
-            }
-        }
-        Some(Err(refusal)) => refuse(playground, refusal),
-        None => {}
-    }
-}
-
 fn send(playground: Playground, command: Command) {
     warm_up(playground);
     let environment = command.environment();
@@ -275,7 +369,7 @@ fn send(playground: Playground, command: Command) {
         give_python(playground, recipe);
     }
     if let Some(replies) = call(playground, &request) {
-        browser::spawn(take_replies(playground, environment, replies));
+        browser::spawn(report_replies(playground, environment, replies));
     }
 }
 
@@ -284,7 +378,7 @@ fn give_python(playground: Playground, recipe: &Recipe) {
     if task::python_file(&recipe.environment).is_some() {
         playground.driver.with_value(|driver| {
             if let Some(worker) = &driver.worker {
-                worker.give_python_port(python::runtime::port);
+                worker.give_python_port(crate::python::runtime::port);
             }
         });
     }
@@ -295,29 +389,29 @@ pub(super) fn send_request(playground: Playground, request: &Request) {
     drop(call(playground, request));
 }
 
-fn call(playground: Playground, request: &Request) -> Option<Replies<Event>> {
+fn call(playground: Playground, request: &Request) -> Option<Replies<environments::Event>> {
     playground
         .driver
         .with_value(|driver| Some(driver.worker.as_ref()?.call(request)))
 }
 
-/// Applies the replies to a command as they arrive. The stream ends with the worker.
-async fn take_replies(
+/// Reports the replies to a command as they arrive. The stream ends with the worker.
+async fn report_replies(
     playground: Playground,
     environment: EnvironmentId,
-    mut replies: Replies<Event>,
+    mut replies: Replies<environments::Event>,
 ) {
+    let worker = playground.with_untracked(|machine| machine.worker());
     while let Some(reply) = replies.next().await {
-        match reply {
-            Ok(reply) => {
-                playground
-                    .driver
-                    .update_value(|driver| driver.losses.replied());
-                take_in(playground, environment, reply.event);
-            }
-            Err(WorkerLoss::Unloaded) => go_without(playground),
-            Err(WorkerLoss::Crashed { message }) => lose(playground, message),
-        }
+        let event = match reply {
+            Ok(reply) => Event::Replied {
+                worker,
+                environment,
+                event: reply.event,
+            },
+            Err(loss) => Event::WorkerLost { worker, loss },
+        };
+        update(playground, event);
     }
 }
 
@@ -329,117 +423,7 @@ fn close_others(playground: Playground, environment: EnvironmentId) {
     };
     browser::spawn(async move {
         while let Some(Ok(reply)) = replies.next().await {
-            remote_environments::note_remote(playground, &reply.event);
+            update(playground, Event::Closing(reply.event));
         }
     });
-}
-
-fn take_in(playground: Playground, environment: EnvironmentId, event: Event) {
-    if let Event::Question { id, question } = event {
-        return questions::ask(playground, id, question);
-    }
-    let is_awaited = |session: &Session| session.awaited() == Some(environment);
-    if playground.session.with_untracked(is_awaited) {
-        playground.driver.update_value(|driver| driver.late = None);
-    }
-    let before = playground
-        .episode
-        .with_untracked(|episode| episode.steps.len());
-    remote_environments::note_remote(playground, &event);
-    if playground
-        .session
-        .with_untracked(|session| session.finishes_new(environment, &event))
-    {
-        keep_former(playground);
-    }
-    let change = playground.session.try_update_untracked(|session| {
-        playground.episode.try_update_untracked(|episode| {
-            session.receive(environment, event, Arc::make_mut(episode))
-        })
-    });
-    match change.flatten() {
-        None => {}
-        Some(Err(error)) => lose(playground, error.to_string().into()),
-        Some(Ok(change)) => {
-            if matches!(change, Change::Replaced { .. }) {
-                close_others(playground, environment);
-            }
-            changes::act_on(playground, change, before);
-            redraws::redraw(playground);
-            redraws::wake(playground);
-        }
-    }
-}
-
-/// Handles the loss of the worker.
-fn lose(playground: Playground, message: Text) {
-    drop_worker(playground);
-    run_loop::halt(playground);
-    let before = playground
-        .episode
-        .with_untracked(|episode| episode.steps.len());
-    let change = playground.session.try_update_untracked(|session| {
-        playground
-            .episode
-            .try_update_untracked(|episode| session.lost(message, Arc::make_mut(episode)))
-    });
-    changes::act_on(
-        playground,
-        change.flatten().unwrap_or(Change::Nothing),
-        before,
-    );
-    if playground
-        .episode
-        .with_untracked(|episode| episode.steps.len())
-        > before
-    {
-        saving::played(playground);
-    }
-    let is_replaced = playground
-        .driver
-        .try_update_value(|driver| driver.losses.lost());
-    if is_replaced == Some(true) {
-        warm_up(playground);
-    }
-    replaced(playground);
-    redraws::redraw(playground);
-    redraws::wake(playground);
-}
-
-/// Handles that the worker's code failed to load. The next operation that needs it tries again.
-fn go_without(playground: Playground) {
-    drop_worker(playground);
-    run_loop::halt(playground);
-    if playground.session.try_update_untracked(Session::unloaded) == Some(true) {
-        intents::say_unloaded(playground, "The environments", Unloaded);
-    }
-    redraws::redraw(playground);
-    redraws::wake(playground);
-}
-
-fn drop_worker(playground: Playground) {
-    remote_environments::leave_servers(playground);
-    questions::clear();
-    let worker = playground
-        .driver
-        .try_update_value(|driver| driver.worker.take())
-        .flatten();
-    // Dropping the worker ends its replies, and this may run inside one of them.
-    drop(worker);
-}
-
-/// Handles that another episode is shown, or steps were removed.
-fn replaced(playground: Playground) {
-    let steps = playground
-        .episode
-        .with_untracked(|episode| episode.steps.len());
-    playground.edition.update(|edition| *edition += 1);
-    let wanted = playground
-        .wanted_step
-        .try_update_value(Option::take)
-        .flatten();
-    playground
-        .selected
-        .set(wanted.unwrap_or(steps).min(playground.last_step()));
-    manual_action::adapt_to_episode(playground);
 }

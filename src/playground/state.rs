@@ -1,16 +1,16 @@
-//! All signals of the playground in one `Copy` handle. Panes take it from the context, read the signals, and send
-//! intents. The functions of the other modules take this handle and change the signals.
+//! A `Copy` handle to the playground: its state machine ([`volary_app::playground::Playground`]), and signals that show
+//! what is in it. Panes take it from the context, read, and send intents. [`super::session_driver`] sends events to the
+//! machine and carries out its effects.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use leptos::prelude::*;
 use volary_app::notice::Notice;
-use volary_app::playground::address::last_step;
+use volary_app::playground::Playground as Machine;
 use volary_app::playground::consent::PlannedEpisode;
+use volary_app::playground::known::KnownEnvironments;
 use volary_app::playground::linked_code::LinkedCode;
-use volary_app::playground::saver::Saver;
-use volary_app::playground::session::Session;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 use volary_episode::Episode;
@@ -39,12 +39,14 @@ pub struct PlaygroundSignals {
     /// of the previous environment, so it can't be edited.
     pub(super) switching: RwSignal<bool>,
     pub(super) progress: StoredValue<CodeLoading, LocalStorage>,
-    /// The shown episode. Read it by reference: while a clone of the `Arc` is held, each step copies the whole episode.
-    pub episode: RwSignal<Arc<Episode>>,
+    pub(super) machine: StoredValue<Machine>,
+    /// Notified when the panes are to draw the episode and its session. The machine changes at once, so that a policy
+    /// sees the current state; this signal follows at most once per frame.
+    pub(super) redrawn: RwSignal<()>,
+    /// The shown episode. While a clone of the `Arc` is held, each step copies the whole episode.
+    pub episode: Signal<Arc<Episode>>,
     /// Incremented whenever steps that were shown are replaced or removed.
     pub edition: RwSignal<u32>,
-    /// The state of the episode with respect to its worker.
-    pub session: RwSignal<Session>,
     /// The selected step; 0 is the reset.
     pub selected: RwSignal<usize>,
     pub setup: Setup,
@@ -67,12 +69,7 @@ pub struct PlaygroundSignals {
     pub planned: RwSignal<Option<PlannedEpisode>>,
     /// The place that the address names.
     pub place: RwSignal<PlaygroundPlace>,
-    /// The stored episode that is being read for the address.
-    pub(super) reading_stored: StoredValue<Option<String>>,
-    /// The step to select once the episode is opened.
-    pub(super) wanted_step: StoredValue<Option<usize>>,
     pub(super) driver: StoredValue<SessionDriver, LocalStorage>,
-    pub(super) saver: StoredValue<Saver>,
 }
 
 impl Deref for Playground {
@@ -87,16 +84,26 @@ impl Playground {
     /// Creates the playground and provides it as context.
     pub fn provide() -> Playground {
         let sources = first_view::source().into_iter().collect();
+        let registry = first_view::registry();
+        let machine = StoredValue::new(Machine::new(KnownEnvironments {
+            built_in: registry.available().collect(),
+            others: Vec::new(),
+        }));
+        let redrawn = RwSignal::new(());
         // Leaked on purpose: it lives as long as the page. Closures then capture one pointer instead of forty signals.
         let playground = Playground(Box::leak(Box::new(PlaygroundSignals {
-            registry: StoredValue::new(first_view::registry()),
+            registry: StoredValue::new(registry),
             whole: RwSignal::new(false),
             wanted: RwSignal::new(false),
             switching: RwSignal::new(false),
             progress: StoredValue::new_local(CodeLoading::default()),
-            episode: RwSignal::default(),
+            machine,
+            redrawn,
+            episode: Signal::derive(move || {
+                redrawn.track();
+                machine.with_value(|machine| Arc::clone(machine.episode()))
+            }),
             edition: RwSignal::new(0),
-            session: RwSignal::default(),
             selected: RwSignal::new(0),
             setup: Setup::new(sources),
             manual: ManualAction::new(),
@@ -109,10 +116,7 @@ impl Playground {
             former: RwSignal::new(None),
             planned: RwSignal::new(None),
             place: RwSignal::default(),
-            reading_stored: StoredValue::new(None),
-            wanted_step: StoredValue::new(None),
             driver: StoredValue::new_local(SessionDriver::default()),
-            saver: StoredValue::new(Saver::default()),
         })));
         provide_context(playground);
         playground
@@ -133,9 +137,20 @@ impl Playground {
         self.said.set(words.into());
     }
 
+    /// Reads the machine, and again whenever the panes are redrawn.
+    pub fn with<T>(self, read: impl FnOnce(&Machine) -> T) -> T {
+        self.redrawn.track();
+        self.machine.with_value(read)
+    }
+
+    /// Reads the machine.
+    pub fn with_untracked<T>(self, read: impl FnOnce(&Machine) -> T) -> T {
+        self.machine.with_value(read)
+    }
+
     /// The last step that can be selected. An imported episode may have more frames than steps.
     pub fn last_step(self) -> usize {
-        self.episode.with_untracked(|episode| last_step(episode))
+        self.with_untracked(Machine::last_step)
     }
 }
 

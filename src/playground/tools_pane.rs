@@ -260,7 +260,7 @@ fn lacks_tool(playground: Playground) -> bool {
 
 /// What Step would do.
 fn outlook(playground: Playground) -> StepOutlook {
-    let progress = playground.session.with(|session| session.progress());
+    let progress = playground.with(|machine| machine.session().progress());
     if let Some((done, all)) = progress.filter(|(_, all)| *all > 0) {
         return StepOutlook::Replaying { done, all };
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_app::notice::Notice;
+use volary_app::playground::Event;
 use volary_app::playground::address::EpisodeStart;
 use volary_app::playground::sharing::{self, ShareLink, What};
 use volary_core::json::Text;
@@ -166,7 +167,7 @@ pub fn offer_rescue(playground: Playground) {
     };
     match native::read(&text).map(|reading| reading.episodes.into_iter().next()) {
         Ok(Some(kept)) => {
-            playground.former.set(Some(Arc::new(kept)));
+            session_driver::update(playground, Event::Rescued(Box::new(kept)));
             playground
                 .say("The page crashed. Press \"Previous episode\" to restore the saved episode.");
         }

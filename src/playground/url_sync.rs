@@ -8,14 +8,14 @@ use volary_app::playground::policy::PolicyKind;
 
 use leptos::prelude::*;
 use volary_app::notice::Notice;
+use volary_app::playground::Event;
 use volary_app::playground::address::{self, EpisodeStart};
 use volary_app::playground::consent::{
     Author, PlannedEpisode, Reach, RequestDecision, Then, judge,
 };
 use volary_app::playground::linked_code::LinkedCode;
-use volary_app::playground::session::Session;
 use volary_app::playground::tasks;
-use volary_episode::{Episode, Recipe, native, share};
+use volary_episode::{Episode, Recipe, share};
 use volary_view::form::Form;
 use volary_view::route::{PlaygroundPlace, Route};
 
@@ -25,12 +25,10 @@ use super::linked_code;
 use super::planned;
 use super::policy_settings;
 use super::remote_environments;
-use super::saving;
 use super::session_driver;
 use super::setup;
 use super::state::Playground;
-use crate::browser::{self, location, timers};
-use crate::storage::episodes;
+use crate::browser::{location, timers};
 
 /// Debounce of writing the state into the URL: browsers throttle frequent changes.
 const REST: Duration = Duration::from_millis(400);
@@ -92,14 +90,17 @@ pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
     }
     playground.planned.set(None);
     linked_code::leave(playground);
-    playground.wanted_step.set_value(place.step);
-    playground.reading_stored.set_value(None);
+    let step = place.step;
+    session_driver::update(playground, Event::Navigate { step });
     let environment = place.environment.as_deref();
     match named {
         AddressedEpisode::Shown { .. } => {}
         AddressedEpisode::Code { url } => linked_code::open(playground, &url),
         AddressedEpisode::Link { text } => open_link(playground, &text, environment),
-        AddressedEpisode::Stored { id } => open_stored(playground, id, environment),
+        AddressedEpisode::Stored { id } => {
+            let id = id.into();
+            session_driver::update(playground, Event::OpenStored { id });
+        }
         AddressedEpisode::Task { id, seed } => match environment {
             Some(name) if judge_address(playground, name) == RequestDecision::Ask => {
                 planned::plan_task(playground, name);
@@ -139,31 +140,17 @@ fn begin_task(playground: Playground, environment: Option<&str>, id: Option<Stri
     }
 }
 
-/// Shows an episode that is stored in this browser. Until it is read, the URL is not written.
-fn open_stored(playground: Playground, id: String, environment: Option<&str>) {
-    let environment = environment.map(str::to_owned);
-    playground.reading_stored.set_value(Some(id.clone()));
-    browser::spawn(async move {
-        let stored = episodes::text(&id).await.ok().flatten();
-        let read = stored.and_then(|stored| native::read(&stored.to_text()).ok());
-        // The user may have navigated elsewhere meanwhile.
-        let reading = playground.reading_stored;
-        if reading.with_value(|reading| reading.as_ref() != Some(&id)) {
-            return;
-        }
-        reading.set_value(None);
-        match read.and_then(|reading| reading.episodes.into_iter().next()) {
-            Some(episode) => session_driver::show(playground, episode),
-            None => {
-                setup::begin(playground, environment.as_deref());
-                playground.alert(Notice::new(
-                    "The episode of this address could not be opened.",
-                    "It was stored in the browser that made the address, and is not in this one.",
-                    "Ask for the episode as a file.",
-                ));
-            }
-        }
-    });
+/// Says that the stored episode of the address is not here, and opens its environment instead.
+pub(super) fn say_not_stored(playground: Playground) {
+    let environment = playground
+        .place
+        .with_untracked(|place| place.environment.clone());
+    setup::begin(playground, environment.as_deref());
+    playground.alert(Notice::new(
+        "The episode of this address could not be opened.",
+        "It was stored in the browser that made the address, and is not in this one.",
+        "Ask for the episode as a file.",
+    ));
 }
 
 /// Navigates to an environment because the user chose it.
@@ -218,7 +205,7 @@ pub(super) fn show_environment_in_address(playground: Playground) {
 /// Writes the state into the URL, debounced by `REST`.
 pub fn write_address(playground: Playground) {
     let soon = StoredValue::new_local(None);
-    let is_opening = Memo::new(move |_| playground.session.with(Session::is_opening));
+    let is_opening = Memo::new(move |_| playground.with(|machine| machine.session().is_opening()));
     Effect::new(move |_| {
         playground.selected.track();
         playground.edition.track();
@@ -235,8 +222,9 @@ pub(super) fn step_in_address(playground: Playground) -> Option<usize> {
 }
 
 pub(super) fn write_now(playground: Playground) {
+    let is_reading = playground.with_untracked(|machine| machine.is_reading());
     let is_shown = playground.planned.with_untracked(Option::is_none)
-        && playground.reading_stored.with_value(Option::is_none)
+        && !is_reading
         && !linked_code::linked_code(playground).with_untracked(LinkedCode::is_pending);
     let has_begun = playground.edition.get_untracked() > 0;
     if !is_shown || !has_begun || is_opening(playground) {
@@ -255,7 +243,7 @@ fn address(playground: Playground) -> PlaygroundPlace {
     let context = AddressContext {
         shown: &shown,
         chosen: &chosen,
-        is_record: playground.session.with_untracked(Session::is_record),
+        is_record: playground.with_untracked(|machine| machine.session().is_record()),
         policy: playground.policy.kind.get_untracked(),
         selected: playground.selected.get_untracked(),
     };
@@ -264,7 +252,7 @@ fn address(playground: Playground) -> PlaygroundPlace {
             episode,
             context,
             |recipe| start_of(playground, recipe),
-            || saving::stored_id(playground, episode),
+            || playground.with_untracked(|machine| Some(machine.stored_id()?.to_string())),
         )
     })
 }
@@ -303,7 +291,7 @@ pub fn visit(playground: Playground, episode: Episode) {
     };
     linked_code::leave(playground);
     session_driver::show(playground, episode);
-    playground.wanted_step.set_value(None);
+    session_driver::update(playground, Event::SelectOnceShown(None));
     playground.selected.set(0);
     // Set the place before the URL changes: the navigation must not open anything else.
     playground.place.set(place.clone());
@@ -319,7 +307,7 @@ pub(super) fn set_place(playground: Playground, place: PlaygroundPlace) {
 }
 
 fn is_opening(playground: Playground) -> bool {
-    playground.session.with_untracked(Session::is_opening)
+    playground.with_untracked(|machine| machine.session().is_opening())
 }
 
 fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
@@ -334,10 +322,8 @@ fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
             session_driver::open(playground, shared.recipe, shared.actions);
         }
         RequestDecision::Ask => {
-            let step = playground
-                .wanted_step
-                .try_update_value(Option::take)
-                .flatten();
+            let step = playground.with_untracked(|machine| machine.wanted_step());
+            session_driver::update(playground, Event::SelectOnceShown(None));
             planned::plan(
                 playground,
                 PlannedEpisode {
@@ -369,7 +355,7 @@ fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
 /// Reports a link that can't be read. A running episode is left unchanged; on a fresh page the environment is opened
 /// without the link's episode.
 fn say_unreadable(playground: Playground, reason: &str, environment: Option<&str>) {
-    playground.wanted_step.set_value(None);
+    session_driver::update(playground, Event::SelectOnceShown(None));
     let place = playground.place.get_untracked();
     set_place(
         playground,

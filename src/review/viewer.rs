@@ -29,6 +29,8 @@ use crate::present::{Deck, ShownSlide, SlideSteps};
 pub struct Viewer {
     /// The episode, its selected step, and its edition.
     pub shown: EpisodeSignals,
+    /// The episode of `shown`.
+    episode: RwSignal<Arc<Episode>>,
     /// The last step that can be selected.
     pub last: Memo<usize>,
     pub player: Playback,
@@ -67,8 +69,9 @@ pub struct Viewer {
 impl Viewer {
     /// An empty viewer.
     pub fn new() -> Viewer {
+        let episode = RwSignal::new(Arc::new(Episode::default()));
         let shown = EpisodeSignals {
-            episode: RwSignal::new(Arc::new(Episode::default())),
+            episode: episode.into(),
             edition: RwSignal::new(0),
             selected: RwSignal::new(0),
             path: RwSignal::default(),
@@ -85,6 +88,7 @@ impl Viewer {
         let player = Playback::new(shown.selected, last.into());
         Viewer {
             shown,
+            episode,
             last,
             player,
             reading: ReadingOptions::new(),
@@ -123,7 +127,7 @@ impl Viewer {
         self.linked_alone.set(false);
         self.presenting.set(false);
         self.reading.begin();
-        self.shown.episode.set(episode);
+        self.episode.set(episode);
         self.shown.edition.update(|edition| *edition += 1);
         let last = self.last.get_untracked();
         self.shown.selected.set(step.unwrap_or(0).min(last));
@@ -167,7 +171,7 @@ impl Viewer {
             context.stay();
         }
         let goes_on = known.is_beginning_of(&episode);
-        self.shown.episode.set(episode);
+        self.episode.set(episode);
         if !goes_on {
             self.shown.edition.update(|edition| *edition += 1);
         }

@@ -77,6 +77,7 @@ use worker_losses::WorkerLosses;
 
 pub use effect::Effect;
 pub use event::Event;
+pub use opening::episode_name;
 
 /// An episode that is played, with the policy that plays it.
 #[derive(Clone, Debug, Default)]
@@ -150,6 +151,10 @@ impl Playground {
                 effects.push(Effect::ReadStored { id });
             }
             Event::StoredRead { id, episode } => self.stored_read(&id, episode, effects),
+            Event::Navigate { step } => {
+                self.reading = None;
+                self.wanted_step = step;
+            }
             Event::SelectOnceShown(step) => self.wanted_step = step,
             Event::BringBack => {
                 if let Some(former) = self.former.take() {
@@ -276,6 +281,11 @@ impl Playground {
 
     fn branch(&self) -> Branch {
         (self.episode.id.clone(), self.edition)
+    }
+
+    /// Allocates an id for an environment that is opened alongside the shown one.
+    pub fn new_environment(&mut self) -> EnvironmentId {
+        self.session.new_environment()
     }
 
     /// Notes the step that the user selected on the page.

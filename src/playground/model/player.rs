@@ -9,6 +9,7 @@ use volary_agent::model::limits::Spent;
 use volary_agent::model::{ModelRequest, ProviderKind, diagnosis};
 use volary_app::notice::Notice;
 use volary_app::playground::chosen_action::{ChosenAction, StepAside};
+use volary_app::playground::player_move::Move;
 use volary_app::playground::replay::is_over;
 use volary_core::json::{Object, Text};
 use volary_episode::{Ending, Episode};
@@ -22,10 +23,9 @@ use crate::browser::{self, timers};
 use crate::models::{
     Ask, Asked, Limits, Saved, Stopped, ask_within, connections, diagnose, prices, record, rollout,
 };
-use crate::playground::player::{Move, Player};
+use crate::playground::player::Player;
 use crate::playground::policy_settings::POLICY_FORM;
-use crate::playground::saving::played;
-use crate::playground::session_driver::settled;
+use crate::playground::session_driver::{settled, update};
 use crate::playground::state::Playground;
 
 /// Returns a player for the configured model. If a setting is invalid, marks it and returns `None`.
@@ -152,17 +152,7 @@ impl ModelPlayer {
             drop(episode);
             let Some(turn) = turn else { return };
             match turn.record(is_over).await {
-                Ok(members) => {
-                    let is_same = playground
-                        .episode
-                        .with_untracked(|episode| awaited.is(episode));
-                    if is_same {
-                        playground.episode.update_untracked(|episode| {
-                            Arc::make_mut(episode).raw.extend(members);
-                        });
-                        played(playground);
-                    }
-                }
+                Ok(members) => update(playground, awaited.recorded(members)),
                 Err(error) => playground.say(format!("No tokens were recorded. {error}")),
             }
         });

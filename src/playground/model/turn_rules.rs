@@ -5,13 +5,14 @@ use volary_agent::model::selector::ToolSelector;
 use volary_agent::model::{Answer, Connection, ModelError, ModelRequest, select};
 use volary_agent::rollout::Stop;
 use volary_app::notice::Notice;
-use volary_core::json::Text;
+use volary_app::playground::Event;
+use volary_app::playground::player_move::Move;
+use volary_core::json::{Object, Text};
 use volary_core::message::{Message, Role};
 use volary_core::{AnyMessage, ToolRequestMessage};
 use volary_episode::{Ending, Episode, call_id};
 
 use super::settings::Settings;
-use crate::playground::player::Move;
 
 /// The request for the next action of an episode.
 pub(super) fn request(
@@ -121,6 +122,15 @@ impl AwaitedState {
         AwaitedState {
             episode: episode.id.clone(),
             steps,
+        }
+    }
+
+    /// The event that members are recorded about this state.
+    pub(super) fn recorded(self, members: Object) -> Event {
+        Event::Recorded {
+            episode: self.episode,
+            steps: self.steps,
+            members,
         }
     }
 

@@ -1,6 +1,5 @@
 //! Schedules notifications of the panes: at once where they can keep up, throttled during a run.
 
-use std::task::Waker;
 use std::time::Duration;
 use volary_app::playground::run::Run;
 
@@ -9,14 +8,13 @@ use leptos::prelude::*;
 use crate::browser::{self, timers};
 use crate::playground::state::Playground;
 use volary_app::playground::redraw::Redraw;
-use volary_app::playground::session::Session;
 
 /// A step that takes no longer than this is not shown as in progress.
 const SHORT: Duration = Duration::from_millis(100);
 
 /// Notifies the panes, now or in the next frame.
-pub(in crate::playground) fn redraw(playground: Playground) {
-    let running = playground.policy.run.get_untracked() != Run::Idle;
+pub(super) fn redraw(playground: Playground) {
+    let running = is_running(playground);
     let now = timers::now();
     let redraw = playground
         .driver
@@ -31,18 +29,14 @@ pub(in crate::playground) fn redraw(playground: Playground) {
 /// Notifies the panes that a step is in progress, if it takes longer than `SHORT`. For most steps they are notified
 /// once, at the end: the panes are then drawn once, and the button that was pressed keeps the focus.
 pub(super) fn redraw_for_step(playground: Playground) {
-    if playground.policy.run.get_untracked() != Run::Idle {
+    if is_running(playground) {
         return redraw(playground);
     }
-    let step = move || {
-        let steps = playground
-            .episode
-            .with_untracked(|episode| episode.steps.len());
-        (playground.edition.get_untracked(), steps)
-    };
+    let step = move || playground.with_untracked(|machine| (machine.edition(), machine.steps()));
     let begun = step();
     let late = timers::alarm(SHORT, move || {
-        if step() == begun && playground.session.with_untracked(Session::is_stepping) {
+        let is_stepping = playground.with_untracked(|machine| machine.session().is_stepping());
+        if step() == begun && is_stepping {
             redraw(playground);
         }
     });
@@ -64,10 +58,9 @@ fn notify(playground: Playground) {
     playground
         .driver
         .update_value(|driver| driver.redraws.begin(started));
-    playground.session.notify();
-    playground.episode.notify();
+    playground.redrawn.notify();
     playground.selected.notify();
-    if playground.policy.run.get_untracked() == Run::Idle {
+    if !is_running(playground) {
         return;
     }
     browser::spawn(async move {
@@ -79,10 +72,6 @@ fn notify(playground: Playground) {
     });
 }
 
-/// Wakes the tasks that wait for the current operation.
-pub(super) fn wake(playground: Playground) {
-    let waiting = playground
-        .driver
-        .try_update_value(|driver| std::mem::take(&mut driver.waiting));
-    waiting.into_iter().flatten().for_each(Waker::wake);
+fn is_running(playground: Playground) -> bool {
+    playground.with_untracked(|machine| machine.current_run() != Run::Idle)
 }

@@ -1,10 +1,11 @@
 //! Plays a recipe in an environment of its own, beside the shown episode.
 
 use leptos::prelude::*;
+use volary_app::playground::Playground as Machine;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_episode::{Episode, Recipe};
-use volary_protocol::environments::{EnvironmentId, Request};
+use volary_protocol::environments::Request;
 
 use super::{call, give_python, send_request, warm_up};
 use crate::playground::incoming_episode::receive;
@@ -22,10 +23,10 @@ pub(in crate::playground) async fn play_aside(
 ) -> Result<Episode, Text> {
     warm_up(playground);
     give_python(playground, &recipe);
-    let mut environment = EnvironmentId::default();
-    playground
-        .session
-        .update_untracked(|session| environment = session.new_environment());
+    let environment = playground
+        .machine
+        .try_update_value(Machine::new_environment)
+        .unwrap_or_default();
     let request = Request::Open {
         environment,
         recipe,

@@ -32,6 +32,8 @@ pub enum Event {
         id: Text,
         episode: Option<Box<Episode>>,
     },
+    /// The address names another episode, which is opened next. Select this step of it; `None` is the last one.
+    Navigate { step: Option<usize> },
     /// Select this step when the next episode is shown; `None` is the last one.
     SelectOnceShown(Option<usize>),
     /// Show the previous episode again.

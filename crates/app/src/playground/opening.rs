@@ -5,6 +5,7 @@ use std::sync::Arc;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_episode::{Episode, Recipe};
+use volary_remote::task;
 
 use super::chosen_action::ChosenAction;
 use super::known::is_remote;
@@ -112,9 +113,10 @@ impl Playground {
 }
 
 /// The name of a new episode.
-pub(super) fn episode_name(recipe: &Recipe) -> Text {
+pub fn episode_name(recipe: &Recipe) -> Text {
+    let environment = task::shown_name(&recipe.environment);
     match &recipe.task {
-        Some(task) => format!("{} {}", recipe.environment, task.id).into(),
-        None => recipe.environment.clone(),
+        Some(task) => format!("{environment} {}", task.id).into(),
+        None => environment.into(),
     }
 }

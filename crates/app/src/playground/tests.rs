@@ -413,6 +413,18 @@ fn the_wanted_step_is_selected_once() {
 }
 
 #[test]
+fn an_address_of_something_else_ends_the_reading() {
+    let mut desk = Desk::new();
+    desk.happen(Event::OpenStored { id: "a".into() });
+    desk.happen(Event::Navigate { step: Some(1) });
+    let (id, episode) = ("a".into(), Some(recorded("counter", 2)));
+    desk.happen(Event::StoredRead { id, episode });
+    assert_eq!(desk.effects, []);
+    desk.happen(Event::Show(recorded("counter", 2)));
+    assert_eq!(desk.playground.selected(), 1);
+}
+
+#[test]
 fn only_the_last_stored_episode_that_was_asked_for_is_shown() {
     let mut desk = Desk::new();
     let read = |id: &str, steps| Event::StoredRead {
