@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;
-use volary_app::playground::tasks;
+use volary_app::playground::{Event, tasks};
 
+use super::session_driver;
 use super::state::Playground;
 use crate::browser::lazy::Loaded;
 use crate::components::styles;
@@ -18,9 +19,10 @@ pub fn load() -> Loaded<()> {
     later::install();
     FILL.set(|playground| {
         let registry = volary_envs::registry();
-        playground.setup.sources.set(tasks::built_in(&registry));
+        let sources = tasks::built_in(&registry);
         playground.registry.set_value(registry);
         playground.whole.set(true);
+        session_driver::update(playground, Event::Sources(sources));
     });
     Ok(())
 }

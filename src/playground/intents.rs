@@ -12,7 +12,7 @@ use volary_app::notice::Notice;
 use volary_app::outside::PlayingPage;
 use volary_app::playground::Event;
 use volary_app::playground::policy::PolicyKind;
-use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
+use volary_app::playground::tasks::{self, TaskPlace};
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 use volary_view::form::Form;
@@ -159,7 +159,7 @@ fn act(playground: Playground, intent: Intent) {
         Intent::LoadCode | Intent::Undo => {}
         Intent::Follow(place) => url_sync::follow_place(playground, &place),
         Intent::GoToEnvironment(name) => url_sync::go_to_environment(playground, &name),
-        Intent::PickTask(place) => setup::pick_task(playground, place),
+        Intent::PickTask(place) => session_driver::update(playground, Event::PickTask(place)),
         Intent::PickSplit(source, split) => setup::pick_split(playground, source, &split),
         Intent::Reset => setup::reset(playground),
         Intent::ChooseTool(name) => manual_action::change(playground, |composer, tools, form| {
@@ -204,7 +204,6 @@ const BEFORE_STORING: Duration = Duration::from_secs(5);
 /// Everything that the first load of the playground does not contain.
 struct Rest {
     registry: Registry,
-    sources: Vec<TaskSource>,
     act: Act,
     begin: fn(Playground),
     dialogs: fn() -> AnyView,
@@ -221,19 +220,18 @@ fn rest() -> Loaded<Rest> {
     rival::install();
     next_task::install();
     hidden_members::install();
-    let registry = volary_envs::registry_with_tau_bench();
-    let sources = tasks::built_in(&registry);
     Ok(Rest {
-        registry,
-        sources,
+        registry: volary_envs::registry_with_tau_bench(),
         act,
         begin: |playground| {
+            let sources = playground.registry.with_value(tasks::built_in);
+            session_driver::update(playground, Event::Sources(sources));
             // These belong to the page's owner, not to the first component that uses them.
             linked_code::linked_code(playground);
             remote_environments::follow_servers(playground);
             python::follow_python_files(playground);
-            tau_bench::follow(playground);
             session_driver::follow_known(playground);
+            tau_bench::follow(playground);
             location::on_leave(move || session_driver::update(playground, Event::CloseServers));
             saving::keep_on_leaving(playground);
             url_sync::write_address(playground);
@@ -356,7 +354,6 @@ fn load(playground: Playground) {
 
 fn arrive(playground: Playground, rest: Rest) {
     playground.registry.set_value(rest.registry);
-    playground.setup.sources.set(rest.sources);
     let waiting = playground.progress.try_update_value(|progress| {
         progress.rest = Some((rest.act, rest.dialogs));
         std::mem::take(&mut progress.waiting)
@@ -401,11 +398,9 @@ pub(super) fn begin_known(playground: Playground) -> bool {
     if let Some(recipe) = &episode.recipe {
         let setup = playground.setup;
         let value = recipe.configuration.clone().into();
-        setup.environment.set(recipe.environment.clone());
         setup.form.set(Form::holding(schema, &value));
-        setup.task.set(Some(TaskPlace { source: 0, task: 0 }));
     }
-    session_driver::begin_with(playground, episode);
+    session_driver::begin_with(playground, episode, TaskPlace { source: 0, task: 0 });
     true
 }
 

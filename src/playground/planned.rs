@@ -170,9 +170,8 @@ pub(super) fn run_planned(playground: Playground) {
     python::agree(playground, &plan.recipe);
     match plan.then {
         Then::Open(step) => {
-            setup::show_recipe(playground, &plan.recipe);
             session_driver::update(playground, Event::SelectOnceShown(step));
-            session_driver::open(playground, plan.recipe, plan.actions);
+            session_driver::replay(playground, plan.recipe, plan.actions);
         }
         Then::Resume(Resumed::Reset) => setup::reset(playground),
         Then::Resume(wanted) => {

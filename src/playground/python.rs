@@ -82,16 +82,13 @@ pub(super) fn adopt_python(playground: Playground, recipe: &Recipe) {
     }
 }
 
-/// Fills the setup for a Python file, from a recipe's configuration or with defaults.
+/// Fills the form for a Python file, from a recipe's configuration or with defaults.
 pub(super) fn configure_python(
     playground: Playground,
     entry: &PythonEntry,
     configuration: Option<&Object>,
 ) {
-    let setup = playground.setup;
-    setup.environment.set(entry.environment.clone());
-    setup.task.set(None);
-    setup.form.set(entry.form(configuration));
+    playground.setup.form.set(entry.form(configuration));
 }
 
 /// The recipe of the current setup, if a Python file is chosen.

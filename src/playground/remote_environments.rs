@@ -68,20 +68,18 @@ pub(super) fn follow_servers(playground: Playground) {
     Effect::new(move |_| playground.setup.servers.set(keeping::servers()));
 }
 
-/// Fills the setup for a server.
+/// Fills the form for a server.
 pub(super) fn configure_server(
     playground: Playground,
     server: &Server,
     configuration: Option<&Object>,
 ) {
-    let setup = playground.setup;
-    setup.environment.set(server.url.clone());
-    setup.task.set(None);
     let schema = task::configuration(server.size);
     let chosen = configuration
         .cloned()
         .unwrap_or_else(|| servers::first_task(server));
-    setup.form.set(Form::with_value(schema, &chosen.into()));
+    let form = playground.setup.form;
+    form.set(Form::with_value(schema, &chosen.into()));
 }
 
 /// Opens the configured task on the server, if the task is valid.

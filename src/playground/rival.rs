@@ -19,7 +19,6 @@ use super::policy_settings;
 use super::remote_environments::is_remote;
 use super::run_loop;
 use super::session_driver;
-use super::setup;
 use super::state::{Playground, use_playground};
 use super::url_sync;
 use crate::browser::{self, location, timers};
@@ -94,10 +93,9 @@ fn play(playground: Playground, person: String, recipe: Recipe) {
         false => PolicyKind::Student,
     };
     policy_settings::choose_policy(playground, kind);
-    setup::show_recipe(playground, &recipe);
     let before = playground.edition.get_untracked();
     let rival = RivalMatch::new(recipe.environment.clone(), before);
-    session_driver::open(playground, recipe, Vec::new());
+    session_driver::replay(playground, recipe, Vec::new());
     browser::spawn(async move {
         session_driver::settled(playground).await;
         let mut effects = VecDeque::from(rival.update(Event::Settled(shown(playground))));

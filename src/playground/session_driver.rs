@@ -22,6 +22,7 @@ use volary_app::notice::Notice;
 use volary_app::playground::known::KnownEnvironments;
 use volary_app::playground::redraw::RedrawThrottle;
 use volary_app::playground::session::{Command, Refusal};
+use volary_app::playground::tasks::TaskPlace;
 use volary_app::playground::{Effect, Event, episode_name};
 use volary_core::AnyMessage;
 use volary_core::json::Text;
@@ -108,7 +109,7 @@ pub fn update(playground: Playground, event: Event) {
 /// The event with the names that Python code has today, so that a name identifies the code.
 fn renamed(mut event: Event) -> Event {
     match &mut event {
-        Event::Open { recipe, .. } => rename(recipe),
+        Event::Open { recipe, .. } | Event::Replay { recipe, .. } => rename(recipe),
         Event::Show(episode)
         | Event::Rescued(episode)
         | Event::StoredRead {
@@ -134,7 +135,25 @@ fn must_show_code(playground: Playground, event: &Event) -> bool {
     match event {
         Event::Open {
             recipe, actions, ..
+        }
+        | Event::Replay {
+            recipe, actions, ..
         } => planned::must_show_code(playground, recipe, actions),
+        Event::Reset {
+            configuration,
+            seed,
+            ..
+        } => {
+            let environment =
+                playground.with_untracked(|machine| machine.setup().environment().clone());
+            let recipe = Recipe {
+                environment,
+                configuration: configuration.clone(),
+                seed: *seed,
+                ..Recipe::default()
+            };
+            planned::must_show_code(playground, &recipe, &[])
+        }
         _ => false,
     }
 }
@@ -157,6 +176,30 @@ fn show_machine(playground: Playground) {
     if is_replaced {
         playground.edition.set(edition);
         playground.selected.notify();
+    }
+    let setup = playground.setup;
+    let (environment, sources, task) = playground.with_untracked(|machine| {
+        let setup = machine.setup();
+        (
+            setup.environment().clone(),
+            Arc::clone(setup.sources()),
+            setup.task(),
+        )
+    });
+    if !setup
+        .sources
+        .with_untracked(|shown| Arc::ptr_eq(shown, &sources))
+    {
+        setup.sources.set(sources);
+    }
+    if setup
+        .environment
+        .with_untracked(|shown| *shown != environment)
+    {
+        setup.environment.set(environment);
+    }
+    if setup.task.get_untracked() != task {
+        setup.task.set(task);
     }
     let settings = playground.policy;
     if settings.run.get_untracked() != run {
@@ -219,7 +262,13 @@ fn carry_out(playground: Playground, effect: Effect) {
             setup::reset(playground);
             update(playground, Event::RunOnceOpened);
         }
+        Effect::Configure {
+            environment,
+            configuration,
+        } => setup::configure(playground, &environment, configuration.as_ref()),
         Effect::ShowRecipe(recipe) => setup::show_recipe(playground, &recipe),
+        Effect::ShowSeed(seed) => playground.setup.seed.set(seed.to_string()),
+        Effect::Reset => setup::reset(playground),
         Effect::AdaptAction => manual_action::adapt_to_episode(playground),
         Effect::StopPlayback => playground.transfer.playing.set(false),
         Effect::RefuseField { key, reason } => {
@@ -231,6 +280,7 @@ fn carry_out(playground: Playground, effect: Effect) {
         Effect::WriteAddress => url_sync::write_now(playground),
         Effect::Store(episode) => saving::store(playground, *episode),
         Effect::Alert(notice) => playground.alert(notice),
+        Effect::SayNotConnected(url) => remote_environments::say_not_connected(playground, &url),
         Effect::SayUnloaded => intents::say_unloaded(playground, "The environments", Unloaded),
         Effect::Say(text) => playground.say(text.to_string()),
         Effect::Redraw => {
@@ -251,22 +301,22 @@ fn after(playground: Playground, time: Duration, event: Event) {
 
 /// Follows the environments that can be opened: the page's, those of servers, and those of Python files.
 pub(super) fn follow_known(playground: Playground) {
-    let known = move || {
-        playground.whole.track();
-        KnownEnvironments {
-            built_in: playground
-                .registry
-                .with_value(|registry| registry.available().collect()),
-            others: remote_environments::others(playground),
-        }
+    untrack(|| report_known(playground));
+    leptos::prelude::Effect::new(move |_| report_known(playground));
+}
+
+/// Reports the environments that can be opened now. Tracks changes.
+pub(super) fn report_known(playground: Playground) {
+    playground.whole.track();
+    let known = KnownEnvironments {
+        built_in: playground
+            .registry
+            .with_value(|registry| registry.available().collect()),
+        others: remote_environments::others(playground),
     };
-    update(playground, Event::Known(untrack(known)));
-    leptos::prelude::Effect::new(move |_| {
-        let known = known();
-        if playground.with_untracked(|machine| *machine.known() != known) {
-            update(playground, Event::Known(known));
-        }
-    });
+    if playground.with_untracked(|machine| *machine.known() != known) {
+        update(playground, Event::Known(known));
+    }
 }
 
 /// Starts the worker before it is needed, unless a working one exists.
@@ -304,6 +354,19 @@ pub fn open(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
     );
 }
 
+/// Fills the setup from a recipe and opens an episode of it.
+pub fn replay(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
+    let id = browser::random_id();
+    update(
+        playground,
+        Event::Replay {
+            recipe,
+            actions,
+            id,
+        },
+    );
+}
+
 /// Generates the id and the name of a new episode.
 pub(super) fn names(recipe: Option<&Recipe>) -> (Text, Text) {
     let name = recipe.map(episode_name);
@@ -329,10 +392,10 @@ pub fn show(playground: Playground, episode: Episode) {
 }
 
 /// Shows a first episode. It needs none of the lazily loaded code.
-pub(super) fn begin_with(playground: Playground, episode: Episode) {
+pub(super) fn begin_with(playground: Playground, episode: Episode, task: TaskPlace) {
     playground
         .machine
-        .update_value(|machine| machine.start_with(episode));
+        .update_value(|machine| machine.start_with(episode, Some(task)));
     show_machine(playground);
     manual_action::adapt_to_episode(playground);
     redraws::redraw(playground);

@@ -1,14 +1,15 @@
-//! The setup: environment, task, configuration and seed. Each intent here either opens an episode or marks an invalid
-//! field.
+//! The forms of the setup: configuration and seed. Resetting either opens an episode or marks an invalid field. Which
+//! environment and task are chosen is decided by `volary_app::playground::setup`.
+
+use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_app::notice::Notice;
+use volary_app::playground::Event;
 use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
-use volary_core::dataset::Task;
 use volary_core::json::{Json, Object, Text};
 use volary_core::registry::EnvironmentEntry;
 use volary_episode::Recipe;
-use volary_remote::task;
 use volary_view::form::Form;
 
 use super::python;
@@ -18,17 +19,17 @@ use super::session_driver;
 use super::state::Playground;
 use super::url_sync;
 use crate::browser;
-use crate::python::files;
 use crate::remote::servers::Server;
 
 pub const CONFIGURATION_FORM: &str = "configuration-form";
 
+/// Signals of the setup. Environment, task lists and task show what the machine says.
 #[derive(Clone, Copy)]
 pub struct Setup {
     /// The name of the chosen environment.
     pub environment: RwSignal<Text>,
     /// The available task lists.
-    pub sources: RwSignal<Vec<TaskSource>>,
+    pub sources: RwSignal<Arc<Vec<TaskSource>>>,
     /// The chosen task; `None` for a custom configuration.
     pub task: RwSignal<Option<TaskPlace>>,
     pub form: RwSignal<Form>,
@@ -44,7 +45,7 @@ pub struct Setup {
 
 impl Setup {
     /// An empty setup with the given task lists.
-    pub fn new(sources: Vec<TaskSource>) -> Self {
+    pub fn new(sources: Arc<Vec<TaskSource>>) -> Self {
         Setup {
             environment: RwSignal::default(),
             sources: RwSignal::new(sources),
@@ -75,43 +76,8 @@ pub fn chosen(playground: Playground) -> Option<EnvironmentEntry> {
         .with(|name| entry(playground, name))
 }
 
-/// Chooses an environment, with its first task if it has tasks, and opens it.
-pub fn begin(playground: Playground, environment: Option<&str>) {
-    let setup = playground.setup;
-    let first = setup
-        .sources
-        .with_untracked(|sources| tasks::first(sources, environment));
-    match (first, environment) {
-        (Some(place), _) => pick_task(playground, Some(place)),
-        (None, Some(name)) if untrack(|| remote_environments::knows(playground, name)) => {
-            configure(playground, name, None);
-            reset(playground);
-        }
-        (None, Some(name)) => {
-            begin(playground, None);
-            say_unknown(playground, name);
-        }
-        (None, None) => {}
-    }
-}
-
-/// Chooses a task and opens it. `None` preserves the configuration for editing.
-pub fn pick_task(playground: Playground, place: Option<TaskPlace>) {
-    let setup = playground.setup;
-    setup.task.set(place);
-    let task = place.and_then(|place| {
-        setup
-            .sources
-            .with_untracked(|sources| tasks::at(sources, place).cloned())
-    });
-    if let Some(task) = task {
-        configure(playground, task.environment, Some(&task.configuration));
-        reset(playground);
-    }
-}
-
-/// Fills the setup for an environment, from a configuration or with defaults.
-pub fn configure(playground: Playground, name: &str, configuration: Option<&Object>) {
+/// Fills the form of the configuration for an environment, from a configuration or with defaults.
+pub(super) fn configure(playground: Playground, name: &str, configuration: Option<&Object>) {
     if let Some(server) = untrack(|| remote_environments::server(playground, name)) {
         return remote_environments::configure_server(playground, &server, configuration);
     }
@@ -121,28 +87,18 @@ pub fn configure(playground: Playground, name: &str, configuration: Option<&Obje
     let Some(entry) = entry(playground, name) else {
         return;
     };
-    let setup = playground.setup;
-    setup.environment.set(name.into());
     let schema = (entry.configuration)();
-    setup.form.set(match configuration {
+    playground.setup.form.set(match configuration {
         Some(configuration) => Form::with_value(schema, &configuration.clone().into()),
         None => Form::new(schema),
     });
-    if configuration.is_none() {
-        setup.task.set(None);
-    }
 }
 
-/// Fills the setup from a recipe, so that Reset opens the same again.
-pub fn show_recipe(playground: Playground, recipe: &Recipe) {
-    let setup = playground.setup;
-    let recipe = &files::renamed(recipe.clone());
+/// Fills the forms of configuration and seed from a recipe, so that Reset opens the same again.
+pub(super) fn show_recipe(playground: Playground, recipe: &Recipe) {
     python::adopt_python(playground, recipe);
     configure(playground, &recipe.environment, Some(&recipe.configuration));
-    setup.seed.set(recipe.seed.to_string());
-    let sources = setup.sources;
-    let place = sources.with_untracked(|sources| tasks::of_recipe(sources, recipe));
-    setup.task.set(place);
+    playground.setup.seed.set(recipe.seed.to_string());
 }
 
 /// Opens an episode of the current setup, if all fields are valid.
@@ -159,49 +115,19 @@ pub fn reset(playground: Playground) {
         return remote_environments::reset_on_server(playground, &configuration);
     }
     let Ok(seed) = seed else { return };
-    let recipe = python::python_recipe(playground, &configuration, seed)
-        .unwrap_or_else(|| recipe(playground, configuration, seed));
-    session_driver::open(playground, recipe, Vec::new());
-}
-
-/// The recipe of a configuration. It is the chosen task's recipe if the configuration was not changed.
-fn recipe(playground: Playground, configuration: Object, seed: u64) -> Recipe {
-    let setup = playground.setup;
-    let place = setup.task.get_untracked();
-    let (chosen, task) = setup.sources.with_untracked(|sources| {
-        let chosen = place.and_then(|place| tasks::unchanged(sources, place, &configuration, seed));
-        let task = place.and_then(|place| tasks::at(sources, place).cloned());
-        (chosen, task)
-    });
-    chosen.unwrap_or_else(|| Recipe {
-        environment: setup.environment.get_untracked(),
-        configuration: custom(playground, configuration, task),
-        seed,
-        task: None,
-    })
-}
-
-/// A configuration that is no task's. If its prompt differs from that of the task that it was edited from, it is no
-/// longer shown as that task and gets its own id.
-fn custom(playground: Playground, configuration: Object, task: Option<Task>) -> Object {
-    let setup = playground.setup;
-    let Some(entry) = untrack(|| chosen(playground)) else {
-        return configuration;
-    };
-    let schema = (entry.configuration)();
-    let is_other = task
-        .as_ref()
-        .is_none_or(|task| tasks::is_other_problem(&task.configuration, &configuration, &schema));
-    if !is_other {
-        return configuration;
+    if let Some(recipe) = python::python_recipe(playground, &configuration, seed) {
+        return session_driver::open(playground, recipe, Vec::new());
     }
-    setup.task.set(None);
-    let own = tasks::custom(task.as_ref().map(|task| &*task.id), &configuration);
-    if own != configuration {
-        let value = own.clone().into();
-        setup.form.set(Form::with_value(schema, &value));
-    }
-    own
+    let schema = untrack(|| chosen(playground)).map(|entry| (entry.configuration)());
+    session_driver::update(
+        playground,
+        Event::Reset {
+            configuration,
+            seed,
+            schema: schema.unwrap_or_default(),
+            id: browser::random_id(),
+        },
+    );
 }
 
 /// Selects another split of the file of a task list.
@@ -226,9 +152,7 @@ pub fn add_tasks(playground: Playground, name: &str, text: Text, split: Option<&
             "Choose another split or a longer file.",
         )),
         Ok(source) => {
-            let sources = playground.setup.sources;
-            let place = sources.try_update(|sources| tasks::add_file(sources, source));
-            pick_task(playground, place);
+            session_driver::update(playground, Event::AddTasks(source));
             url_sync::show_environment_in_address(playground);
         }
         Err(reason) => playground.alert(Notice::new(
@@ -238,24 +162,4 @@ pub fn add_tasks(playground: Playground, name: &str, text: Text, split: Option<&
              number.",
         )),
     }
-}
-
-fn say_unknown(playground: Playground, name: &str) {
-    if task::is_server(name) {
-        return remote_environments::say_not_connected(playground, name);
-    }
-    let known = playground.registry.with_value(|registry| {
-        let names: Vec<_> = registry
-            .environments
-            .iter()
-            .map(|entry| entry.name)
-            .collect();
-        names.join(", ")
-    });
-    let shown: String = name.chars().take(60).collect();
-    playground.alert(Notice::new(
-        format!("Unknown environment \"{shown}\"."),
-        "The address names an environment that this page does not have.",
-        format!("Available: {known}."),
-    ));
 }

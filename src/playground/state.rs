@@ -83,12 +83,15 @@ impl Deref for Playground {
 impl Playground {
     /// Creates the playground and provides it as context.
     pub fn provide() -> Playground {
-        let sources = first_view::source().into_iter().collect();
+        let sources: Vec<_> = first_view::source().into_iter().collect();
         let registry = first_view::registry();
-        let machine = StoredValue::new(Machine::new(KnownEnvironments {
+        let known = KnownEnvironments {
             built_in: registry.available().collect(),
             others: Vec::new(),
-        }));
+        };
+        let machine = Machine::new(known, sources);
+        let setup = Setup::new(Arc::clone(machine.setup().sources()));
+        let machine = StoredValue::new(machine);
         let redrawn = RwSignal::new(());
         // Leaked on purpose: it lives as long as the page. Closures then capture one pointer instead of forty signals.
         let playground = Playground(Box::leak(Box::new(PlaygroundSignals {
@@ -105,7 +108,7 @@ impl Playground {
             }),
             edition: RwSignal::new(0),
             selected: RwSignal::new(0),
-            setup: Setup::new(sources),
+            setup,
             manual: ManualAction::new(),
             policy: PolicySettings::new(),
             transfer: Transfer::new(),

@@ -1,11 +1,15 @@
 //! Adds the tasks of the user's checkout of tau-bench to the task lists of the playground.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
+use volary_app::playground::Event;
 use volary_app::playground::tasks::TaskSource;
 use volary_core::json::Text;
 use volary_envs::tau::checkout::{Original, Split};
 use volary_envs::tau::original::{entry, listed};
 
+use super::session_driver;
 use super::state::Playground;
 use crate::browser;
 use crate::tau_bench::{self, Checkout};
@@ -46,24 +50,12 @@ fn is_of_checkout(environment: &str) -> bool {
         .any(|original| entry(original).name == environment)
 }
 
-/// Replaces the lists of the previous checkout. The chosen task stays chosen if it still exists.
+/// Replaces the lists of the previous checkout.
 fn offer(playground: Playground, checkout: &Checkout) {
-    let setup = playground.setup;
-    let chosen = setup.task.get_untracked();
-    let moved = setup.sources.try_update(|sources| {
-        let dataset = chosen.and_then(|place| Some(sources.get(place.source)?.dataset.clone()));
-        sources.retain(|list| !is_list_of_checkout(list));
-        sources.extend(lists(checkout));
-        let source =
-            dataset.and_then(|dataset| sources.iter().position(|list| list.dataset == dataset))?;
-        let mut place = chosen?;
-        place.source = source;
-        (place.task < sources.get(source)?.tasks.len()).then_some(place)
-    });
-    let moved = moved.flatten();
-    if moved != chosen {
-        setup.task.set(moved);
-    }
+    let known = playground.with_untracked(|machine| Arc::clone(machine.setup().sources()));
+    let others = known.iter().filter(|list| !is_list_of_checkout(list));
+    let sources = others.cloned().chain(lists(checkout)).collect();
+    session_driver::update(playground, Event::Sources(sources));
 }
 
 fn is_list_of_checkout(list: &TaskSource) -> bool {

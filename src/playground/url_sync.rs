@@ -15,6 +15,7 @@ use volary_app::playground::consent::{
 };
 use volary_app::playground::linked_code::LinkedCode;
 use volary_app::playground::tasks;
+use volary_core::json::Text;
 use volary_episode::{Episode, Recipe, share};
 use volary_view::form::Form;
 use volary_view::route::{PlaygroundPlace, Route};
@@ -105,7 +106,14 @@ pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
             Some(name) if judge_address(playground, name) == RequestDecision::Ask => {
                 planned::plan_task(playground, name);
             }
-            _ => begin_task(playground, environment, id, seed),
+            _ => session_driver::update(
+                playground,
+                Event::BeginTask {
+                    environment: environment.map(Text::from),
+                    id: id.map(Text::from),
+                    seed,
+                },
+            ),
         },
     }
 }
@@ -119,25 +127,10 @@ fn follow_policy(playground: Playground, place: &PlaygroundPlace) {
     }
 }
 
-/// Opens the task that the URL names.
-fn begin_task(playground: Playground, environment: Option<&str>, id: Option<String>, seed: u64) {
-    playground.setup.seed.set(seed.to_string());
-    let Some(id) = &id else {
-        return setup::begin(playground, environment);
-    };
-    let sources = playground.setup.sources;
-    match sources.with_untracked(|sources| tasks::find(sources, environment, id)) {
-        Some(task) => setup::pick_task(playground, Some(task)),
-        None => {
-            setup::begin(playground, environment);
-            let id: String = id.chars().take(60).collect();
-            playground.alert(Notice::new(
-                format!("Unknown task \"{id}\"."),
-                "The address names a task that this environment does not have.",
-                "Choose one of its tasks on the left.",
-            ));
-        }
-    }
+/// Chooses an environment and opens its first task.
+fn begin(playground: Playground, environment: Option<&str>) {
+    let environment = environment.map(Text::from);
+    session_driver::update(playground, Event::Begin(environment));
 }
 
 /// Says that the stored episode of the address is not here, and opens its environment instead.
@@ -145,7 +138,7 @@ pub(super) fn say_not_stored(playground: Playground) {
     let environment = playground
         .place
         .with_untracked(|place| place.environment.clone());
-    setup::begin(playground, environment.as_deref());
+    begin(playground, environment.as_deref());
     playground.alert(Notice::new(
         "The episode of this address could not be opened.",
         "It was stored in the browser that made the address, and is not in this one.",
@@ -155,6 +148,8 @@ pub(super) fn say_not_stored(playground: Playground) {
 
 /// Navigates to an environment because the user chose it.
 pub fn go_to_environment(playground: Playground, name: &str) {
+    // The environment may be that of a file that was just run.
+    untrack(|| session_driver::report_known(playground));
     // The user keeps the seed; an address without one is that of seed 0.
     let seed = playground
         .setup
@@ -172,9 +167,9 @@ pub fn go_to_environment(playground: Playground, name: &str) {
         linked_code::leave(playground);
         playground.place.set(place);
         location::go(&hash);
-        setup::begin(playground, Some(name));
+        begin(playground, Some(name));
     } else if location::hash() == hash {
-        setup::begin(playground, Some(name));
+        begin(playground, Some(name));
     } else {
         location::go(&hash);
     }
@@ -318,8 +313,7 @@ fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
     let reach = planned::reach_of_recipe(playground, &shared.recipe);
     match judge(Author::Content, reach) {
         RequestDecision::Run => {
-            setup::show_recipe(playground, &shared.recipe);
-            session_driver::open(playground, shared.recipe, shared.actions);
+            session_driver::replay(playground, shared.recipe, shared.actions);
         }
         RequestDecision::Ask => {
             let step = playground.with_untracked(|machine| machine.wanted_step());
@@ -366,7 +360,7 @@ fn say_unreadable(playground: Playground, reason: &str, environment: Option<&str
     );
     if playground.edition.get_untracked() == 0 {
         let local = environment.filter(|name| planned::reach(playground, name) == Reach::Local);
-        setup::begin(playground, local);
+        begin(playground, local);
     }
     playground.alert(Notice::new(
         "The episode in the link could not be opened.",

@@ -21,6 +21,7 @@
 //! - [`saver`]: under which id a played episode is stored.
 //! - [`unattended`]: a session whose environment can ask nobody.
 //! - [`worker_losses`]: whether a lost worker is replaced at once.
+//! - [`setup`]: which environment and task are chosen.
 //! - [`sharing`]: contents of a shared link.
 //! - [`tasks`]: lists of tasks, and the recipes of tasks.
 //!
@@ -51,6 +52,7 @@ pub mod run_choice;
 mod running;
 pub mod saver;
 pub mod session;
+pub mod setup;
 pub mod sharing;
 pub mod tasks;
 pub mod unattended;
@@ -73,6 +75,8 @@ use run::{Run, Runs};
 use running::RunStage;
 use saver::{Branch, Saver};
 use session::{Refusal, Session};
+use setup::Setup;
+use tasks::{TaskPlace, TaskSource};
 use worker_losses::WorkerLosses;
 
 pub use effect::Effect;
@@ -83,6 +87,7 @@ pub use opening::episode_name;
 #[derive(Clone, Debug, Default)]
 pub struct Playground {
     known: KnownEnvironments,
+    setup: Setup,
     episode: Arc<Episode>,
     session: Session,
     /// Incremented whenever steps that were shown are replaced or removed.
@@ -111,16 +116,24 @@ pub struct Playground {
 
 impl Playground {
     /// A playground without an episode.
-    pub fn new(known: KnownEnvironments) -> Playground {
+    pub fn new(known: KnownEnvironments, sources: Vec<TaskSource>) -> Playground {
         Playground {
             known,
+            setup: Setup::new(sources),
             ..Playground::default()
         }
     }
 
-    /// Shows a first episode. It is a method of its own so that a page can show one before the code behind
+    /// Shows the first episode of a task. It is a method of its own so that a page can show one before the code behind
     /// [`Playground::update`] is loaded.
-    pub fn start_with(&mut self, episode: Episode) {
+    pub fn start_with(&mut self, episode: Episode, task: Option<TaskPlace>) {
+        if let Some(recipe) = &episode.recipe {
+            self.setup.choose(recipe.environment.clone(), task);
+        }
+        self.show_record(episode);
+    }
+
+    fn show_record(&mut self, episode: Episode) {
         self.episode = Arc::new(episode);
         self.session.show();
         self.count_edition();
@@ -140,11 +153,34 @@ impl Playground {
                 self.known = known;
                 effects.push(Effect::Redraw);
             }
+            Event::Sources(sources) => self.setup.replace_sources(sources),
+            Event::AddTasks(source) => self.add_tasks(source, effects),
+            Event::PickTask(place) => self.pick_task(place, effects),
+            Event::Begin(environment) => self.begin(environment.as_deref(), effects),
+            Event::BeginTask {
+                environment,
+                id,
+                seed,
+            } => self.begin_task(environment.as_deref(), id.as_deref(), seed, effects),
+            Event::Reset {
+                configuration,
+                seed,
+                schema,
+                id,
+            } => self.reset(configuration, seed, &schema, id, effects),
             Event::Open {
                 recipe,
                 actions,
                 id,
             } => self.open(recipe, actions, id, effects),
+            Event::Replay {
+                recipe,
+                actions,
+                id,
+            } => {
+                self.show_recipe(&recipe, effects);
+                self.open(recipe, actions, id, effects);
+            }
             Event::Show(episode) => self.show(*episode, effects),
             Event::OpenStored { id } => {
                 self.reading = Some(id.clone());
@@ -296,6 +332,11 @@ impl Playground {
     /// The environments that can be opened.
     pub fn known(&self) -> &KnownEnvironments {
         &self.known
+    }
+
+    /// The chosen environment and task.
+    pub fn setup(&self) -> &Setup {
+        &self.setup
     }
 
     /// The shown episode. While a clone of the `Arc` is held, each step copies the whole episode.

@@ -1,6 +1,6 @@
 //! What the page has to do for the playground.
 
-use volary_core::json::Text;
+use volary_core::json::{Object, Text};
 use volary_episode::{Episode, Recipe};
 use volary_protocol::environments::{EnvironmentId, Question, QuestionId, ServerEnvironment};
 
@@ -42,8 +42,18 @@ pub enum Effect {
     /// Open the same task again, and report [`super::Event::RunOnceOpened`].
     StartOver,
 
-    /// Fill the setup from the recipe of the shown episode.
+    /// Fill the form of the configuration for an environment, with defaults if there is no configuration.
+    Configure {
+        environment: Text,
+        configuration: Option<Object>,
+    },
+    /// Fill the forms of configuration and seed from a recipe.
     ShowRecipe(Recipe),
+    /// Fill in the seed.
+    ShowSeed(u64),
+    /// Open an episode of what the forms of configuration and seed say, if it is valid: [`super::Event::Reset`], or
+    /// [`super::Event::Open`] if the environment is not built in.
+    Reset,
     /// Adapt the composed action to another episode.
     AdaptAction,
     /// Stop moving along the timeline.
@@ -62,6 +72,8 @@ pub enum Effect {
 
     /// Show an error or a warning.
     Alert(Notice),
+    /// Say that the user is not connected to a server.
+    SayNotConnected(Text),
     /// Say that the code of the environments could not be loaded.
     SayUnloaded,
     /// Show a message that needs no answer; an empty one removes the last.

@@ -1,7 +1,7 @@
 //! What happens to the playground.
 
 use volary_core::AnyMessage;
-use volary_core::json::{Object, Text};
+use volary_core::json::{Json, Object, Text};
 use volary_episode::{Episode, Recipe};
 use volary_protocol::WorkerLoss;
 use volary_protocol::environments::{EnvironmentId, Event as WorkerEvent};
@@ -10,15 +10,44 @@ use super::known::KnownEnvironments;
 use super::player_move::Move;
 use super::policy::PolicyKind;
 use super::run_choice::ActingParty;
+use super::tasks::{TaskPlace, TaskSource};
 
 /// An input of the playground: of the user, the worker, a player or the page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// Other environments can be opened.
     Known(KnownEnvironments),
+    /// Other task lists are available.
+    Sources(Vec<TaskSource>),
+    /// The user gives a file of tasks.
+    AddTasks(TaskSource),
+    /// The user chooses a task; `None` is a custom configuration.
+    PickTask(Option<TaskPlace>),
+    /// Choose an environment, with its first task if it has tasks; `None` is the first one.
+    Begin(Option<Text>),
+    /// An address names a task; the first one if `id` is `None`.
+    BeginTask {
+        environment: Option<Text>,
+        id: Option<Text>,
+        seed: u64,
+    },
+    /// Open an episode of the chosen built-in environment. `schema` is that of its configuration, `id` that of the new
+    /// episode.
+    Reset {
+        configuration: Object,
+        seed: u64,
+        schema: Json,
+        id: Text,
+    },
 
     /// Open an episode, replacing the shown one. `id` is that of the new episode.
     Open {
+        recipe: Recipe,
+        actions: Vec<AnyMessage>,
+        id: Text,
+    },
+    /// Fill the setup from a recipe and open an episode of it.
+    Replay {
         recipe: Recipe,
         actions: Vec<AnyMessage>,
         id: Text,

@@ -38,10 +38,10 @@ impl Playground {
         self.reading = None;
         self.close_servers(effects);
         self.keep_former(effects);
-        if let Some(recipe) = &episode.recipe {
-            effects.push(Effect::ShowRecipe(recipe.clone()));
+        if let Some(recipe) = episode.recipe.clone() {
+            self.show_recipe(&recipe, effects);
         }
-        self.start_with(episode);
+        self.show_record(episode);
         effects.push(Effect::AdaptAction);
         effects.push(Effect::Redraw);
     }

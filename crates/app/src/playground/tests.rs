@@ -1,8 +1,9 @@
 //! The playground with a simulated worker.
 
 use volary_agent::rollout::Stop;
+use volary_core::dataset::Task;
 use volary_core::message::{Message, ToolRequestMessage};
-use volary_core::{AnyMessage, Frame, Json, Object};
+use volary_core::{AnyMessage, Frame, Json, Object, json, object};
 use volary_episode::frames::{FrameHistory, FramePatch};
 use volary_episode::{Outcome, Recipe, StepRecord};
 use volary_protocol::WorkerLoss;
@@ -17,6 +18,7 @@ use super::session::Command;
 use super::*;
 
 mod interleavings;
+mod setup;
 
 const SERVER: &str = "https://server.example";
 
@@ -25,6 +27,31 @@ fn known() -> KnownEnvironments {
         built_in: vec!["counter"],
         others: vec![(SERVER.into(), Reach::Connected)],
     }
+}
+
+fn list(dataset: &str, ids: &[&str]) -> TaskSource {
+    let task = |id: &&str| Task {
+        id: (*id).into(),
+        title: format!("Task {id}").into(),
+        environment: "counter",
+        configuration: object!({"n": (*id), "limit": 5}),
+    };
+    TaskSource {
+        dataset: dataset.into(),
+        title: dataset.into(),
+        tasks: ids.iter().map(task).collect(),
+        file: None,
+    }
+}
+
+/// The lists that are known before the environments are loaded.
+fn sources() -> Vec<TaskSource> {
+    vec![list("counts", &["a"])]
+}
+
+/// The lists that are known afterwards.
+fn all_sources() -> Vec<TaskSource> {
+    vec![list("more", &["x"]), list("counts", &["b", "a"])]
 }
 
 fn recipe_of(environment: &str) -> Recipe {
@@ -116,7 +143,7 @@ struct Desk {
 impl Desk {
     fn new() -> Desk {
         Desk {
-            playground: Playground::new(known()),
+            playground: Playground::new(known(), sources()),
             effects: Vec::new(),
         }
     }
@@ -866,7 +893,7 @@ fn more_is_recorded_only_about_the_episode_and_step_that_it_is_about() {
     let recorded = |episode: &str, steps| Event::Recorded {
         episode: episode.into(),
         steps,
-        members: volary_core::object!({"tokens": 1}),
+        members: object!({"tokens": 1}),
     };
     for (episode, steps, is_recorded) in [("2", 1, false), ("1", 2, false), ("1", 1, true)] {
         desk.happen(recorded(episode, steps));

@@ -79,7 +79,7 @@ struct World {
 impl World {
     fn new() -> World {
         World {
-            playground: Playground::new(known()),
+            playground: Playground::new(known(), sources()),
             calls: Vec::new(),
             reports: Vec::new(),
             steps_in: BTreeMap::new(),
