@@ -46,7 +46,7 @@ pub fn app() -> AnyView {
             Page::Playground => url_sync::follow(playground, route.clone()),
             page => {
                 // A notice of the playground does not apply to another page.
-                playground.notice.set(None);
+                playground.notice().set(None);
                 // Other pages show and run the playground's environments as well; Review draws its rows first.
                 if page != Page::Review {
                     playground.intend(Intent::LoadCode);
@@ -59,8 +59,8 @@ pub fn app() -> AnyView {
     location::on_change(move |hash| follow(Route::parse(&hash)));
     files::on_drop(
         move |over| {
-            if playground.transfer.dragging.get_untracked() != over {
-                playground.transfer.dragging.set(over);
+            if playground.transfer().dragging.get_untracked() != over {
+                playground.transfer().dragging.set(over);
             }
         },
         move |files| match pages.shown.get_untracked() {
@@ -88,7 +88,7 @@ pub fn app() -> AnyView {
             Page::Playground => KEYS,
             _ => pages.keys().unwrap_or(&[]),
         };
-        playground.whole.track();
+        playground.whole().track();
         KEY_HELP.get().map(|view| view(help, keys))
     };
     let others = Page::ALL.iter().filter_map(|(page, name, _)| {
@@ -105,7 +105,7 @@ pub fn app() -> AnyView {
         </a>
         <Header playground pages help/>
         <div class="notices">
-            <AlertBox notice=playground.notice/>
+            <AlertBox notice=playground.notice()/>
         </div>
         <main id="main" class="app-main" tabindex="-1">
             <KeepAlive is_wanted=is_shown(pages, Page::Playground)>
@@ -144,7 +144,7 @@ fn Header(
         }
     });
     // Link to the current episode.
-    let home = Signal::derive(move || Route::Playground(playground.place.get()).to_hash());
+    let home = Signal::derive(move || Route::Playground(playground.place().get()).to_hash());
     let linked = Page::ALL.iter().filter(|(page, ..)| page.is_in_header());
     let links = linked.map(|(page, name, address)| {
         let page = *page;
@@ -210,7 +210,7 @@ fn DropOverlay(playground: Playground, pages: Pages) -> impl IntoView {
         )
     };
     view! {
-        <Show when=move || playground.transfer.dragging.get()>
+        <Show when=move || playground.transfer().dragging.get()>
             <div class="drop-overlay">
                 <p>{words()}</p>
             </div>
@@ -230,17 +230,17 @@ fn press_key(playground: Playground, press: &keys::KeyPress) -> bool {
         return false;
     }
     let select = |step: usize| {
-        playground.selected.set(step.min(playground.last_step()));
+        playground.selected().set(step.min(playground.last_step()));
         true
     };
-    let selected = playground.selected.get_untracked();
+    let selected = playground.selected().get_untracked();
     match press.key.as_str() {
         "j" => select(selected + 1),
         "k" => select(selected.saturating_sub(1)),
         "g" => select(0),
         "G" => select(usize::MAX),
         "r" => {
-            let is_running = playground.policy.run.get_untracked() != Run::Idle;
+            let is_running = playground.policy().run.get_untracked() != Run::Idle;
             playground.intend(match is_running {
                 true => Intent::Stop,
                 false => Intent::Run,
@@ -261,7 +261,7 @@ fn press_key(playground: Playground, press: &keys::KeyPress) -> bool {
         }
         "p" => {
             playground
-                .transfer
+                .transfer()
                 .playing
                 .update(|playing| *playing = !*playing);
             true

@@ -214,8 +214,8 @@ fn AddTask(draft: Draft, playground: Playground) -> impl IntoView {
     let chosen = RwSignal::new(String::new());
     let link = RwSignal::new(String::new());
     let groups = move || {
-        playground.whole.track();
-        playground.setup.sources.with(|sources| {
+        playground.whole().track();
+        playground.setup().sources.with(|sources| {
             let lists = sources.iter().enumerate();
             let lists = lists.filter(|(_, list)| list.file.is_none() && list.tasks.len() <= LONGEST_LIST);
             lists
@@ -253,7 +253,7 @@ fn AddTask(draft: Draft, playground: Playground) -> impl IntoView {
     };
     let shown = move || {
         playground
-            .episode
+            .episode()
             .with(|episode| episode.environment().map(|name| name.to_string()))
     };
     view! {

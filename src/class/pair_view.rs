@@ -68,7 +68,7 @@ async fn load(playground: Playground, left: &str, right: &str) -> Result<Blind, 
 
 async fn episode(playground: Playground, id: &str) -> Option<Arc<Episode>> {
     if id == IN_PLAYGROUND {
-        return Some(playground.episode.get_untracked());
+        return Some(playground.episode().get_untracked());
     }
     let text = episodes::text(id).await.ok().flatten()?;
     let reading = native::read(&text.to_text()).ok()?;

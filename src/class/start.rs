@@ -22,7 +22,7 @@ pub fn of_playground(playground: Playground) -> Result<AssignedTask, String> {
 
 /// A task of one of the page's lists.
 pub fn of_list(playground: Playground, place: TaskPlace) -> Option<AssignedTask> {
-    playground.setup.sources.with_untracked(|sources| {
+    playground.setup().sources.with_untracked(|sources| {
         let task = tasks::at(sources, place)?;
         Some(AssignedTask {
             title: Name::new(&task.title),
@@ -102,7 +102,7 @@ fn title(playground: Playground, start: &TaskStart) -> Option<Name> {
     else {
         return None;
     };
-    playground.setup.sources.with_untracked(|sources| {
+    playground.setup().sources.with_untracked(|sources| {
         let place = match task {
             Some(id) => tasks::find(sources, Some(environment), id),
             None => tasks::first(sources, Some(environment)),
@@ -146,7 +146,7 @@ pub fn play(
             play.environment = environment.clone();
             play.seed = *seed;
             play.task = task.clone().or_else(|| {
-                playground.setup.sources.with_untracked(|sources| {
+                playground.setup().sources.with_untracked(|sources| {
                     let first = tasks::first(sources, Some(environment))?;
                     Some(tasks::at(sources, first)?.id.to_string())
                 })

@@ -112,7 +112,7 @@ fn TaskCard(desk: Desk, place: usize, player: EpisodePlayer) -> impl IntoView {
     let playground = use_playground();
     // The lists of tasks are loaded with the environments.
     let card = move || {
-        if !playground.whole.get() {
+        if !playground.whole().get() {
             return view! {
                 <p class="coming" role="status">
                     {"Loading…"}

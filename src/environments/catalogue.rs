@@ -210,7 +210,7 @@ fn built_in(playground: Playground) -> impl IntoView {
 }
 
 fn servers(playground: Playground) -> AnyView {
-    let servers = playground.setup.servers.get();
+    let servers = playground.setup().servers.get();
     if servers.is_empty() {
         return view! {
             <p class="help">

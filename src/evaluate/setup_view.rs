@@ -26,7 +26,7 @@ pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
     let playground = evaluations.playground;
     playground.intend(Intent::LoadCode);
     Effect::new(move |_| {
-        if playground.whole.get() {
+        if playground.whole().get() {
             untrack(|| source::refresh(setup));
             idle_workers::start();
         }

@@ -21,8 +21,8 @@ pub(crate) async fn open(
     load: &Load,
     is_wanted: impl Fn() -> bool,
 ) -> Result<OpenedKind, String> {
-    let source = playground.registry.with_value(|registry| {
-        let lists = playground.setup.sources;
+    let source = playground.registry().with_value(|registry| {
+        let lists = playground.setup().sources;
         lists.with_untracked(|lists| source_of(load, registry, lists))
     });
     match source.map_err(|error| error.to_string())? {

@@ -52,7 +52,7 @@ pub fn PlayView(
     Effect::new(move |_| {
         // Show a recorded episode as soon as the environments are loaded.
         let is_awaited = !is_fresh || is_resumed;
-        if playground.whole.get() && is_awaited && !is_opened.get_value() {
+        if playground.whole().get() && is_awaited && !is_opened.get_value() {
             is_opened.set_value(true);
             match is_resumed {
                 true => open_with(resume.get_value()),
@@ -71,7 +71,7 @@ pub fn PlayView(
         true => "Start",
         false => "Continue from here",
     };
-    let is_offered = move || is_playable && !is_playing.get() && playground.whole.get();
+    let is_offered = move || is_playable && !is_playing.get() && playground.whole().get();
     view! {
         <section class="lesson-play" aria-label=title.clone()>
             <div class="lesson-play-head">
@@ -134,8 +134,8 @@ pub(super) async fn open_play(
     player: EpisodePlayer,
     actions: Vec<AnyMessage>,
 ) {
-    let recipe: Result<Recipe, Problem> = playground.registry.with_value(|registry| {
-        let sources = playground.setup.sources;
+    let recipe: Result<Recipe, Problem> = playground.registry().with_value(|registry| {
+        let sources = playground.setup().sources;
         sources.with_untracked(|sources| play.recipe(registry, sources))
     });
     let recipe = match recipe {

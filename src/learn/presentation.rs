@@ -168,7 +168,7 @@ impl Stage {
         };
         let is_begun = StoredValue::new(false);
         Effect::new(move |_| {
-            if playground.whole.get() && !is_begun.get_value() {
+            if playground.whole().get() && !is_begun.get_value() {
                 is_begun.set_value(true);
                 browser::spawn(stage.open());
             }

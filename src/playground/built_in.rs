@@ -20,8 +20,8 @@ pub fn load() -> Loaded<()> {
     FILL.set(|playground| {
         let registry = volary_envs::registry();
         let sources = tasks::built_in(&registry);
-        playground.registry.set_value(registry);
-        playground.whole.set(true);
+        playground.registry().set_value(registry);
+        playground.whole().set(true);
         session_driver::update(playground, Event::Sources(sources));
     });
     Ok(())

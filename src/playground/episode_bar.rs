@@ -15,8 +15,8 @@ use volary_app::playground::session::Phase;
 #[component]
 pub(super) fn EpisodeBar() -> impl IntoView {
     let playground = use_playground();
-    let transfer = playground.transfer;
-    let length = Memo::new(move |_| playground.episode.with(|episode| last_step(episode)));
+    let transfer = playground.transfer();
+    let length = Memo::new(move |_| playground.episode().with(|episode| last_step(episode)));
     let is_empty = Memo::new(move |_| {
         playground.with(|machine| matches!(machine.session().phase(), Phase::Empty))
     });
@@ -28,12 +28,12 @@ pub(super) fn EpisodeBar() -> impl IntoView {
         <section class="episode-bar" aria-label="Episode and timeline">
             <RunControls/>
             <div class="status-area">
-                <EpisodeStatus episode=playground.episode edition=playground.edition/>
+                <EpisodeStatus episode=playground.episode() edition=playground.edition()/>
                 {terms(playground, "status", &["reward", "done", "truncated"])}
             </div>
             <div class="episode-actions button-row">
                 {once_whole(playground, &COMPARE_FORK)}
-                <Show when=move || playground.former.with(Option::is_some)>
+                <Show when=move || playground.former().with(Option::is_some)>
                     <button
                         type="button"
                         class="quiet"
@@ -67,11 +67,11 @@ pub(super) fn EpisodeBar() -> impl IntoView {
                 </div>
             </div>
             <p class="news" role="status" aria-label="Notifications">
-                {move || playground.said.get()}
+                {move || playground.said().get()}
             </p>
             <Timeline
                 length
-                selected=playground.selected
+                selected=playground.selected()
                 playing=transfer.playing
                 speed=transfer.speed
             />

@@ -20,8 +20,8 @@ pub(super) fn install() {
 fn CompareFork() -> impl IntoView {
     let playground = use_playground();
     let fork = Memo::new(move |_| {
-        playground.edition.track();
-        playground.episode.with(|episode| {
+        playground.edition().track();
+        playground.episode().with(|episode| {
             if let Some(origin) = origin(episode) {
                 return Some((origin.episode.clone(), "Compare with the original"));
             }

@@ -42,12 +42,12 @@ pub struct EpisodeSignals {
 pub(super) fn FramePane() -> impl IntoView {
     let playground = use_playground();
     let shown = EpisodeSignals {
-        episode: playground.episode,
-        edition: playground.edition,
-        selected: playground.selected,
+        episode: playground.episode(),
+        edition: playground.edition(),
+        selected: playground.selected(),
         path: RwSignal::default(),
     };
-    let hidden = playground.hidden_members.into();
+    let hidden = playground.hidden_members().into();
     view! {
         <FrameAndTree playground shown hidden place="frame"/>
         {once_whole(playground, &HIDDEN_MEMBERS)}

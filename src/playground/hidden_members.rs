@@ -22,12 +22,12 @@ pub(super) fn install() {
 #[component]
 fn HiddenMembers() -> impl IntoView {
     let playground = use_playground();
-    let hidden = playground.hidden_members;
+    let hidden = playground.hidden_members();
     // Id of the episode whose members are revealed. A new episode hides them again.
     let revealed = RwSignal::new(None);
     let marked = marked_members(playground);
     let is_open = Memo::new(move |_| {
-        playground.episode.with(|episode| {
+        playground.episode().with(|episode| {
             !episode.is_over() && revealed.with(|id| id.as_ref() != Some(&episode.id))
         })
     });
@@ -42,7 +42,7 @@ fn HiddenMembers() -> impl IntoView {
     });
     let reveal = move |_| {
         let id = playground
-            .episode
+            .episode()
             .with_untracked(|episode| episode.id.clone());
         revealed.set(Some(id));
     };
@@ -68,19 +68,19 @@ fn HiddenMembers() -> impl IntoView {
 /// The marked members that are present in the state of the shown episode.
 fn marked_members(playground: Playground) -> Memo<Vec<Text>> {
     let environment = Memo::new(move |_| {
-        playground.episode.with(|episode| {
+        playground.episode().with(|episode| {
             let recipe = episode.recipe.as_ref();
             recipe.map(|recipe| recipe.environment.clone())
         })
     });
     Memo::new(move |_| {
-        playground.edition.track();
+        playground.edition().track();
         let entry = environment
             .get()
             .and_then(|name| setup::entry(playground, &name));
         let marked = entry.map_or_else(Vec::new, |entry| marked(&(entry.configuration)()));
         let first = playground
-            .episode
+            .episode()
             .with_untracked(|episode| episode.frames.get(0));
         let has = |name: &Text| {
             let state = first.as_ref().map(|frame| &frame.state);

@@ -18,12 +18,15 @@ const KEY: &str = "hint-seen";
 pub(super) fn Hint() -> impl IntoView {
     let playground = use_playground();
     let seen = RwSignal::new(storage::get(Keep::Always, KEY).is_some());
-    let acted =
-        Signal::derive(move || playground.episode.with(|episode| !episode.steps.is_empty()));
-    let over = Signal::derive(move || playground.episode.with(|episode| episode.is_over()));
+    let acted = Signal::derive(move || {
+        playground
+            .episode()
+            .with(|episode| !episode.steps.is_empty())
+    });
+    let over = Signal::derive(move || playground.episode().with(|episode| episode.is_over()));
     let typed = Signal::derive(move || {
         let gathered = playground
-            .manual
+            .manual()
             .composer
             .with(|composer| !composer.calls().is_empty());
         acted.get() || gathered || manual_action::form_is_touched(playground)
@@ -34,11 +37,11 @@ pub(super) fn Hint() -> impl IntoView {
     };
     let answers = move || {
         playground
-            .setup
+            .setup()
             .environment
             .with(|name| &**name == "calculator")
     };
-    let fell = move || over.get() && answers() && playground.episode.with(is_unanswered);
+    let fell = move || over.get() && answers() && playground.episode().with(is_unanswered);
     let last = Signal::derive(move || match answers() {
         _ if fell() => "A failed step ended the episode. Press Undo and try again.",
         true => "Submit your answer to finish the episode and see the reward.",

@@ -142,7 +142,7 @@ fn act(playground: Playground, intent: Intent) {
         return;
     }
     if intent.is_attempt() {
-        playground.notice.set(None);
+        playground.notice().set(None);
     }
     if matches!(
         intent,
@@ -224,7 +224,7 @@ fn rest() -> Loaded<Rest> {
         registry: volary_envs::registry_with_tau_bench(),
         act,
         begin: |playground| {
-            let sources = playground.registry.with_value(tasks::built_in);
+            let sources = playground.registry().with_value(tasks::built_in);
             session_driver::update(playground, Event::Sources(sources));
             // These belong to the page's owner, not to the first component that uses them.
             linked_code::linked_code(playground);
@@ -278,7 +278,7 @@ pub struct CodeLoading {
 /// is used for it.
 pub fn await_person(playground: Playground) {
     playground
-        .progress
+        .progress()
         .update_value(|progress| progress.owner = Owner::current());
     later::load_with(move |act| playground.intend(Intent::Do(act)));
     first_interaction::on_first_interaction(move || playground.intend(Intent::LoadCode));
@@ -289,7 +289,7 @@ pub fn await_person(playground: Playground) {
 
 /// Handles an intent: at once if the code is loaded, else after loading it.
 pub fn intend(playground: Playground, intent: Intent) {
-    let act = playground.progress.try_update_value(|progress| {
+    let act = playground.progress().try_update_value(|progress| {
         let act = progress.rest.map(|(act, _)| act);
         if act.is_none() {
             progress.waiting.push(intent.clone());
@@ -297,7 +297,7 @@ pub fn intend(playground: Playground, intent: Intent) {
         act
     });
     if act.is_none_or(|act| act.is_none()) && matches!(intent, Intent::GoToEnvironment(_)) {
-        playground.switching.set(true);
+        playground.switching().set(true);
     }
     match act.flatten() {
         Some(act) => act(playground, intent),
@@ -308,8 +308,8 @@ pub fn intend(playground: Playground, intent: Intent) {
 /// The dialogs; empty until their code is loaded.
 pub fn dialogs(playground: Playground) -> AnyView {
     (move || {
-        let whole = playground.whole.get();
-        let rest = playground.progress.with_value(|progress| progress.rest);
+        let whole = playground.whole().get();
+        let rest = playground.progress().with_value(|progress| progress.rest);
         let (_, dialogs) = rest.filter(|_| whole)?;
         Some(dialogs())
     })
@@ -318,11 +318,11 @@ pub fn dialogs(playground: Playground) -> AnyView {
 
 /// Returns whether an intent of the user waits for code that is being loaded.
 pub fn waits(playground: Playground) -> bool {
-    !playground.whole.get() && playground.wanted.get()
+    !playground.whole().get() && playground.wanted().get()
 }
 
 fn load(playground: Playground) {
-    let wants = playground.progress.try_update_value(|progress| {
+    let wants = playground.progress().try_update_value(|progress| {
         let wants = progress.waiting.iter();
         let wanted = wants
             .into_iter()
@@ -333,13 +333,13 @@ fn load(playground: Playground) {
         return;
     };
     if wanted {
-        playground.wanted.set(true);
+        playground.wanted().set(true);
     }
     if loading {
         return;
     }
     let owner = playground
-        .progress
+        .progress()
         .with_value(|progress| progress.owner.clone());
     browser::spawn(async move {
         match rest().await {
@@ -353,29 +353,29 @@ fn load(playground: Playground) {
 }
 
 fn arrive(playground: Playground, rest: Rest) {
-    playground.registry.set_value(rest.registry);
-    let waiting = playground.progress.try_update_value(|progress| {
+    playground.registry().set_value(rest.registry);
+    let waiting = playground.progress().try_update_value(|progress| {
         progress.rest = Some((rest.act, rest.dialogs));
         std::mem::take(&mut progress.waiting)
     });
-    playground.whole.set(true);
+    playground.whole().set(true);
     (rest.begin)(playground);
     for intent in waiting.into_iter().flatten() {
         (rest.act)(playground, intent);
     }
-    playground.switching.set(false);
+    playground.switching().set(false);
 }
 
 /// Handles a failed load of the code. The next intent tries again.
 fn go_on_without(playground: Playground, error: Unloaded) {
-    playground.progress.update_value(|progress| {
+    playground.progress().update_value(|progress| {
         progress.loading = false;
         progress.waiting.clear();
     });
-    playground.switching.set(false);
+    playground.switching().set(false);
     // Report the failure only if an intent was waiting.
-    if playground.wanted.get_untracked() {
-        playground.wanted.set(false);
+    if playground.wanted().get_untracked() {
+        playground.wanted().set(false);
         say_unloaded(playground, "The environments", error);
     }
 }
@@ -396,7 +396,7 @@ pub(super) fn begin_known(playground: Playground) -> bool {
     };
     (episode.id, episode.name) = session_driver::names(episode.recipe.as_ref());
     if let Some(recipe) = &episode.recipe {
-        let setup = playground.setup;
+        let setup = playground.setup();
         let value = recipe.configuration.clone().into();
         setup.form.set(Form::holding(schema, &value));
     }

@@ -30,7 +30,12 @@ const ADVICE: &str = "Download the file and import it under Environments.";
 
 /// The state of the file.
 pub fn linked_code(playground: Playground) -> RwSignal<LinkedCode> {
-    *playground.linked_code.get_or_init(RwSignal::default)
+    let slot = playground.linked_code();
+    slot.get_value().unwrap_or_else(|| {
+        let code = RwSignal::default();
+        slot.set_value(Some(code));
+        code
+    })
 }
 
 /// Plans the code of a file. If the file has another origin, first asks whether to fetch it.

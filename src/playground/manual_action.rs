@@ -48,8 +48,8 @@ pub(super) fn change<T: Default>(
     playground: Playground,
     act: impl FnOnce(&mut ActionComposer, &[Tool], &mut Form) -> T,
 ) -> T {
-    let manual = playground.manual;
-    let episode = playground.episode.get_untracked();
+    let manual = playground.manual();
+    let episode = playground.episode().get_untracked();
     let changed = manual.composer.try_update(|composer| {
         manual
             .form
@@ -69,14 +69,14 @@ pub fn add_call(playground: Playground) -> bool {
 
 /// Returns whether Step would also send the call in the form.
 fn form_counts(playground: Playground) -> bool {
-    let manual = playground.manual;
+    let manual = playground.manual();
     let (composer, form) = (manual.composer.read(), manual.form.read());
     composer.form_counts(&form)
 }
 
 /// The tools that Step would call, in order.
 pub fn names(playground: Playground) -> Vec<Text> {
-    let manual = playground.manual;
+    let manual = playground.manual();
     let (composer, form) = (manual.composer.read(), manual.form.read());
     composer.names(&form)
 }
@@ -92,8 +92,8 @@ pub fn step(playground: Playground) {
 
 /// Returns whether the model chooses the next action. It does unless a manual action was composed.
 pub fn is_left_to_model(playground: Playground) -> bool {
-    let manual = playground.manual;
-    playground.policy.kind.get() == PolicyKind::Model
+    let manual = playground.manual();
+    playground.policy().kind.get() == PolicyKind::Model
         && manual.composer.with(|composer| composer.calls().is_empty())
         && manual.words.with(|words| words.trim().is_empty())
         && !form_is_touched(playground)
@@ -101,7 +101,7 @@ pub fn is_left_to_model(playground: Playground) -> bool {
 
 /// Sends the manual action. A model request in progress is aborted.
 pub fn step_by_hand(playground: Playground) {
-    let manual = playground.manual;
+    let manual = playground.manual();
     let is_pressed_twice = playground.with_untracked(|machine| {
         machine.session().is_stepping() && machine.current_run() == Run::Idle
     });
@@ -127,12 +127,12 @@ pub fn step_by_hand(playground: Playground) {
 
 /// Updates the manual action after another episode is shown.
 pub(super) fn adapt_to_episode(playground: Playground) {
-    let episode = playground.episode.get_untracked();
+    let episode = playground.episode().get_untracked();
     let message = change(playground, |composer, _, form| {
         composer.adapt(&episode, form)
     });
     if let Some(message) = message {
-        playground.manual.words.set(message);
+        playground.manual().words.set(message);
     }
 }
 
@@ -145,7 +145,7 @@ pub(super) fn before_last_step(playground: Playground) -> Option<usize> {
 /// Goes back to before the last action and loads that action into the form for editing.
 pub fn edit_last_action(playground: Playground) {
     let last = playground
-        .episode
+        .episode()
         .with_untracked(|episode| TakenBack::last_of(episode));
     let Some(action) = last else { return };
     let steps = action.steps;
@@ -155,7 +155,7 @@ pub fn edit_last_action(playground: Playground) {
 
 /// Returns whether the form was edited, or a call is being edited in it.
 pub fn form_is_touched(playground: Playground) -> bool {
-    let manual = playground.manual;
+    let manual = playground.manual();
     let (composer, form) = (manual.composer.read(), manual.form.read());
     composer.is_touched(&form)
 }

@@ -26,14 +26,14 @@ pub(super) fn install() {
 #[component]
 fn NextTask() -> impl IntoView {
     let playground = use_playground();
-    let is_over = Memo::new(move |_| playground.episode.with(|episode| episode.is_over()));
+    let is_over = Memo::new(move |_| playground.episode().with(|episode| episode.is_over()));
     let next = Memo::new(move |_| {
-        let place = playground.setup.task.get().filter(|_| is_over.get())?;
+        let place = playground.setup().task.get().filter(|_| is_over.get())?;
         let next = TaskPlace {
             task: place.task + 1,
             ..place
         };
-        let sources = playground.setup.sources.read();
+        let sources = playground.setup().sources.read();
         Some((next, tasks::at(&sources, next)?.title.to_string()))
     });
     move || {

@@ -30,14 +30,14 @@ const PANES: &[(&str, &str)] = &[
 pub(crate) fn PlaygroundPage() -> impl IntoView {
     let playground = use_playground();
     // The driver notifies more often than steps are replaced; the transcript needs replacements only.
-    let edition = Memo::new(move |_| playground.edition.get());
+    let edition = Memo::new(move |_| playground.edition().get());
     let waits = waits_for_tools(playground);
     // The sidebar has two parts, so that the frame can be placed between them on a phone.
     view! {
         <div class="playground">
             <h1 class="visually-hidden">{"Playground"}</h1>
             <p class="print-title">
-                {move || playground.episode.with(|episode| episode.name.to_string())}
+                {move || playground.episode().with(|episode| episode.name.to_string())}
             </p>
             <EpisodeBar/>
             <div class="panes">
@@ -60,15 +60,15 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
                     <Hint/>
                     {once_whole(playground, &NEXT_TASK)}
                     <Transcript
-                        episode=playground.episode
+                        episode=playground.episode()
                         edition
-                        selected=playground.selected
+                        selected=playground.selected()
                         can_rewind=Signal::derive(move || session_driver::may_go_back(playground))
                         on_rewind=Callback::new(move |steps| {
                             playground.intend(Intent::GoBack(steps))
                         })
                         on_inspect=Callback::new(move |step| {
-                            playground.policy.inspected.set(Some(step))
+                            playground.policy().inspected.set(Some(step))
                         })
                         tail=tail(playground)
                     />
@@ -80,7 +80,7 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
             <PaneJumps panes=PANES/>
             {intents::dialogs(playground)}
             {once(
-                move || playground.policy.inspected.with(Option::is_some),
+                move || playground.policy().inspected.with(Option::is_some),
                 model::requests_dialog,
             )}
         </div>
@@ -91,7 +91,10 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
 /// would move away from a pointer that is about to press one.
 fn waits_for_tools(playground: Playground) -> Memo<bool> {
     let had_tools = Memo::new(move |former: Option<&bool>| {
-        former == Some(&true) || playground.episode.with(|episode| !episode.tools.is_empty())
+        former == Some(&true)
+            || playground
+                .episode()
+                .with(|episode| !episode.tools.is_empty())
     });
     Memo::new(move |_| {
         !had_tools.get() && playground.with(|machine| machine.session().is_opening())
@@ -101,7 +104,7 @@ fn waits_for_tools(playground: Playground) -> Memo<bool> {
 /// The streaming response of a model, after the last step.
 fn tail(playground: Playground) -> AnyView {
     once(
-        move || playground.policy.kind.get() == PolicyKind::Model,
+        move || playground.policy().kind.get() == PolicyKind::Model,
         model::turn_pane,
     )
 }
@@ -110,7 +113,7 @@ fn tail(playground: Playground) -> AnyView {
 pub(super) fn once_whole(playground: Playground, part: &'static LaterView) -> AnyView {
     // One closure for all such parts; otherwise the compiler generates one for each.
     (move || {
-        playground.whole.track();
+        playground.whole().track();
         part.get().map(|view| view())
     })
     .into_any()

@@ -42,7 +42,7 @@ fn PlanDialog(
     draw: fn(Playground, &PlannedEpisode) -> AnyView,
 ) -> impl IntoView {
     let (playground, pages) = (use_playground(), use_pages());
-    let planned = playground.planned;
+    let planned = playground.planned();
     let open = RwSignal::new(false);
     Effect::new(move |_| {
         let is_planned = planned.with(|plan| plan.as_ref().is_some_and(concerns));

@@ -78,12 +78,12 @@ pub(super) fn must_show_code(
 /// shown behind the dialog; that one calls no server.
 pub(super) fn plan(playground: Playground, plan: PlannedEpisode) {
     begin_behind(playground);
-    playground.planned.set(Some(plan));
+    playground.planned().set(Some(plan));
 }
 
 /// Shows the first episode behind a dialog if nothing is shown yet.
 pub(super) fn begin_behind(playground: Playground) {
-    if playground.edition.get_untracked() == 0 {
+    if playground.edition().get_untracked() == 0 {
         session_driver::update(playground, Event::SelectOnceShown(None));
         intents::begin_known(playground);
     }
@@ -137,7 +137,7 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
         Reach::NotConnected | Reach::Unknown => return false,
     }
     if wanted == Resumed::Reset {
-        let setup = playground.setup;
+        let setup = playground.setup();
         let chosen = setup.environment.get_untracked();
         if chosen != plan.recipe.environment {
             // The user has chosen another environment since.
@@ -150,15 +150,15 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
             None => plan.recipe.configuration = configuration,
         }
     }
-    playground.planned.set(Some(plan));
+    playground.planned().set(Some(plan));
     true
 }
 
 /// Takes the plan. Without one, no subscriber is notified.
 fn take_planned(playground: Playground) -> Option<PlannedEpisode> {
-    let is_planned = playground.planned.with_untracked(Option::is_some);
+    let is_planned = playground.planned().with_untracked(Option::is_some);
     is_planned
-        .then(|| playground.planned.try_update(Option::take).flatten())
+        .then(|| playground.planned().try_update(Option::take).flatten())
         .flatten()
 }
 
@@ -189,7 +189,7 @@ pub(super) fn dismiss_planned(playground: Playground) {
     };
     if matches!(plan.then, Then::Open(_)) {
         session_driver::update(playground, Event::SelectOnceShown(None));
-        let environment = playground.setup.environment.get_untracked();
+        let environment = playground.setup().environment.get_untracked();
         url_sync::set_place(
             playground,
             PlaygroundPlace {

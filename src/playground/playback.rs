@@ -9,10 +9,10 @@ use volary_app::playground::address::last_step;
 /// Moves the selection while playback is on.
 pub fn play_along(playground: Playground) {
     Playback {
-        selected: playground.selected,
-        last: Signal::derive(move || playground.episode.with(|episode| last_step(episode))),
-        playing: playground.transfer.playing,
-        speed: playground.transfer.speed,
+        selected: playground.selected(),
+        last: Signal::derive(move || playground.episode().with(|episode| last_step(episode))),
+        playing: playground.transfer().playing,
+        speed: playground.transfer().speed,
     }
     .play_along();
 }

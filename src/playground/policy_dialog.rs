@@ -11,7 +11,7 @@ use crate::models::connections;
 
 pub fn policy_dialog() -> AnyView {
     let playground = use_playground();
-    let open = playground.policy.is_choosing;
+    let open = playground.policy().is_choosing;
     let choices = move || {
         let entry = setup::chosen(playground);
         let kinds = [PolicyKind::Oracle, PolicyKind::Random, PolicyKind::Student].into_iter();
@@ -51,7 +51,7 @@ fn model_choice(playground: Playground) -> AnyView {
                     class="button primary"
                     href="#/settings"
                     on:click=move |_| {
-                        playground.policy.is_choosing.set(false);
+                        playground.policy().is_choosing.set(false);
                         playground.intend(Intent::ChoosePolicy(PolicyKind::Model));
                     }
                 >

@@ -19,7 +19,7 @@ use crate::outside::costs::ROLE_COSTS;
 #[component]
 pub(super) fn PolicyPane() -> impl IntoView {
     let playground = use_playground();
-    let policy = playground.policy;
+    let policy = playground.policy();
     // An oracle cannot be chosen for an environment that has none.
     Effect::new(move |_| {
         if !policy

@@ -72,7 +72,7 @@ impl Default for PolicySettings {
 
 /// Chooses a policy. Shared settings are preserved, even across policies that do not have them.
 pub fn choose_policy(playground: Playground, kind: PolicyKind) {
-    let policy = playground.policy;
+    let policy = playground.policy();
     session_driver::update(playground, Event::ChoosePolicy(kind));
     policy.form.set(Form::new(kind.schema(policy.pace())));
     if kind == PolicyKind::Scripted {
@@ -82,10 +82,10 @@ pub fn choose_policy(playground: Playground, kind: PolicyKind) {
 
 /// Fills the script with the actions of the shown episode.
 pub fn script_from_episode(playground: Playground) {
-    let policy = playground.policy;
+    let policy = playground.policy();
     let pace = policy.pace();
     let value = playground
-        .episode
+        .episode()
         .with_untracked(|episode| policy::script_of(episode, pace));
     let schema = PolicyKind::Scripted.schema(pace);
     policy.form.set(Form::with_value(schema, &value));
@@ -93,7 +93,7 @@ pub fn script_from_episode(playground: Playground) {
 
 /// Returns the chosen built-in policy. If a setting is invalid, marks its field and returns `None`.
 pub(super) fn policy(playground: Playground) -> Option<Plan> {
-    let policy = playground.policy;
+    let policy = playground.policy();
     let Some(settings) = policy.form.try_update(Form::submit).flatten() else {
         browser::show_fault(POLICY_FORM);
         return None;
@@ -124,7 +124,7 @@ pub(super) fn policy(playground: Playground) -> Option<Plan> {
 /// The registry entry of the shown episode's environment.
 fn played_entry(playground: Playground) -> Option<EnvironmentEntry> {
     let name = playground
-        .episode
+        .episode()
         .with_untracked(|episode| Some(episode.recipe.as_ref()?.environment.clone()));
     setup::entry(playground, &name?)
 }

@@ -15,22 +15,22 @@ use crate::python::stored;
 pub(super) fn follow_python_files(playground: Playground) {
     Effect::new(move |_| {
         let files = stored::files();
-        let chosen = playground.setup.environment.get_untracked();
-        let entries = playground.setup.python;
+        let chosen = playground.setup().environment.get_untracked();
+        let entries = playground.setup().python;
         entries.update(|entries| entries.follow(&files, &chosen));
     });
 }
 
 /// The entry of an environment, if its name is that of a known Python file. Tracks changes.
 pub fn python_entry(playground: Playground, name: &str) -> Option<PythonEntry> {
-    let entries = playground.setup.python;
+    let entries = playground.setup().python;
     entries.with(|entries| entries.get(name).cloned())
 }
 
 /// Returns whether the shown episode was played in Python.
 pub fn is_python_chosen(playground: Playground) -> bool {
     playground
-        .setup
+        .setup()
         .environment
         .with(|name| task::python_file(name).is_some())
 }
@@ -50,7 +50,7 @@ pub fn play_python(
     };
     let environment = entry.environment.clone();
     // Update the entries at once: the subscriber to the stored files is notified later.
-    let entries = playground.setup.python;
+    let entries = playground.setup().python;
     entries.update(|entries| entries.put(entry));
     playground.intend(Intent::GoToEnvironment(environment.to_string()));
 }
@@ -77,7 +77,7 @@ pub(super) fn agree(playground: Playground, recipe: &Recipe) {
 /// Adds the code of a recipe to the choices.
 pub(super) fn adopt_python(playground: Playground, recipe: &Recipe) {
     if task::python_file(&recipe.environment).is_some() {
-        let entries = playground.setup.python;
+        let entries = playground.setup().python;
         entries.update(|entries| entries.adopt(recipe));
     }
 }
@@ -88,12 +88,12 @@ pub(super) fn configure_python(
     entry: &PythonEntry,
     configuration: Option<&Object>,
 ) {
-    playground.setup.form.set(entry.form(configuration));
+    playground.setup().form.set(entry.form(configuration));
 }
 
 /// The recipe of the current setup, if a Python file is chosen.
 pub(super) fn python_recipe(playground: Playground, values: &Object, seed: u64) -> Option<Recipe> {
-    let name = playground.setup.environment.get_untracked();
+    let name = playground.setup().environment.get_untracked();
     let entry = untrack(|| python_entry(playground, &name))?;
     Some(entry.recipe(values, seed))
 }

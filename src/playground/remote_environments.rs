@@ -21,7 +21,7 @@ use crate::remote::{keeping, transport};
 /// The server at an address, if the user connected to it.
 pub fn server(playground: Playground, url: &str) -> Option<Server> {
     playground
-        .setup
+        .setup()
         .servers
         .with(|servers| servers.iter().find(|server| *server.url == *url).cloned())
 }
@@ -37,14 +37,14 @@ pub fn knows(playground: Playground, environment: &str) -> bool {
 /// Returns whether a server is chosen.
 pub fn is_server_chosen(playground: Playground) -> bool {
     playground
-        .setup
+        .setup()
         .environment
         .with(|name| known::is_server_name(name))
 }
 
 /// The environments on servers and in Python files, and how far the page trusts each. Tracks changes.
 pub(super) fn others(playground: Playground) -> Vec<(Text, Reach)> {
-    let setup = playground.setup;
+    let setup = playground.setup();
     let mut others: Vec<_> = setup.servers.with(|servers| {
         let urls = servers.iter().map(|server| server.url.clone());
         urls.map(|url| (url, Reach::Connected)).collect()
@@ -64,8 +64,8 @@ pub(super) fn others(playground: Playground) -> Vec<(Text, Reach)> {
 
 /// Follows the stored list of servers, which other tabs change as well.
 pub(super) fn follow_servers(playground: Playground) {
-    playground.setup.servers.set(untrack(keeping::servers));
-    Effect::new(move |_| playground.setup.servers.set(keeping::servers()));
+    playground.setup().servers.set(untrack(keeping::servers));
+    Effect::new(move |_| playground.setup().servers.set(keeping::servers()));
 }
 
 /// Fills the form for a server.
@@ -78,19 +78,19 @@ pub(super) fn configure_server(
     let chosen = configuration
         .cloned()
         .unwrap_or_else(|| servers::first_task(server));
-    let form = playground.setup.form;
+    let form = playground.setup().form;
     form.set(Form::with_value(schema, &chosen.into()));
 }
 
 /// Opens the configured task on the server, if the task is valid.
 pub(super) fn reset_on_server(playground: Playground, configuration: &Object) {
-    let url = playground.setup.environment.get_untracked();
+    let url = playground.setup().environment.get_untracked();
     match servers::recipe(&url, configuration) {
         Ok(recipe) => {
             session_driver::open(playground, recipe, Vec::new());
         }
         Err(unfit) => {
-            let form = playground.setup.form;
+            let form = playground.setup().form;
             form.update(|form| form.refuse(unfit.key, &unfit.reason));
             browser::show_fault(CONFIGURATION_FORM);
         }
@@ -111,7 +111,7 @@ pub(super) fn access(playground: Playground, recipe: &Recipe) -> Vec<ServerAcces
     if !task::is_server(&recipe.environment) {
         return Vec::new();
     }
-    let server = playground.setup.servers.with_untracked(|servers| {
+    let server = playground.setup().servers.with_untracked(|servers| {
         let mut servers = servers.iter();
         servers
             .find(|server| server.url == recipe.environment)

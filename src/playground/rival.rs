@@ -40,8 +40,8 @@ const PERIOD: Duration = Duration::from_millis(100);
 fn PlayAgainst() -> impl IntoView {
     let playground = use_playground();
     let can_play = Memo::new(move |_| {
-        let is_person = playground.policy.kind.get() == PolicyKind::Manual;
-        playground.episode.with(|episode| {
+        let is_person = playground.policy().kind.get() == PolicyKind::Manual;
+        playground.episode().with(|episode| {
             is_person
                 && !episode.steps.is_empty()
                 && !is_remote(episode)
@@ -67,7 +67,7 @@ fn PlayAgainst() -> impl IntoView {
 /// Lets a model play the shown episode's task.
 fn challenge(playground: Playground) {
     session_driver::update(playground, machine::Event::Leave);
-    let episode = playground.episode.get_untracked();
+    let episode = playground.episode().get_untracked();
     let stored = playground.with_untracked(|machine| machine.stored_id());
     let id = stored.unwrap_or_else(|| episode.id.clone()).to_string();
     if let Some(recipe) = episode.recipe.clone() {
@@ -93,7 +93,7 @@ fn play(playground: Playground, person: String, recipe: Recipe) {
         false => PolicyKind::Student,
     };
     policy_settings::choose_policy(playground, kind);
-    let before = playground.edition.get_untracked();
+    let before = playground.edition().get_untracked();
     let rival = RivalMatch::new(recipe.environment.clone(), before);
     session_driver::replay(playground, recipe, Vec::new());
     browser::spawn(async move {
@@ -106,16 +106,16 @@ fn play(playground: Playground, person: String, recipe: Recipe) {
                 Effect::Wait => {
                     timers::sleep(PERIOD).await;
                     effects.extend(rival.update(Event::Waited {
-                        run: playground.policy.run.get_untracked(),
+                        run: playground.policy().run.get_untracked(),
                         shown: shown(playground),
                     }));
                 }
                 Effect::ShowPlayground => {
-                    let place = playground.place.get_untracked();
+                    let place = playground.place().get_untracked();
                     location::go(&Route::Playground(place).to_hash());
                 }
                 Effect::ShowEpisode => {
-                    let episode = playground.episode.get_untracked();
+                    let episode = playground.episode().get_untracked();
                     url_sync::visit(playground, Episode::clone(&episode));
                 }
             }
@@ -133,9 +133,9 @@ fn comparison(person: &str) -> Route {
 }
 
 fn shown(playground: Playground) -> ShownEpisode {
-    playground.episode.with_untracked(|episode| ShownEpisode {
+    playground.episode().with_untracked(|episode| ShownEpisode {
         environment: episode.environment().cloned(),
-        edition: playground.edition.get_untracked(),
+        edition: playground.edition().get_untracked(),
         steps: episode.steps.len(),
     })
 }

@@ -19,7 +19,7 @@ const LONG: Duration = Duration::from_millis(400);
 #[component]
 pub(super) fn RunControls() -> impl IntoView {
     let playground = use_playground();
-    let policy = playground.policy;
+    let policy = playground.policy();
     // A slow step can be stopped even if no policy runs.
     let can_stop = Memo::new(move |_| policy.run.get() != Run::Idle || policy.is_slow.get());
     let can_run = Memo::new(move |_| may_run(playground));
@@ -74,13 +74,13 @@ fn may_run(playground: Playground) -> bool {
 /// Returns whether Step has an effect. A model with a request in progress is not asked again.
 fn may_step(playground: Playground) -> bool {
     let asked =
-        playground.policy.run.get() != Run::Idle && manual_action::is_left_to_model(playground);
+        playground.policy().run.get() != Run::Idle && manual_action::is_left_to_model(playground);
     session_driver::may_step(playground).is_ok() && !asked
 }
 
 /// Watches for slow operations. Loaded with the code that starts operations.
 pub(super) fn watch_for_slow_steps(playground: Playground) {
-    let slow = playground.policy.is_slow;
+    let slow = playground.policy().is_slow;
     let waits = StoredValue::new(0u32);
     let busy = Memo::new(move |_| playground.with(|machine| machine.session().is_busy()));
     Effect::new(move |_| {

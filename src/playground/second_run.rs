@@ -99,7 +99,7 @@ pub(super) fn SecondRun() -> impl IntoView {
     let playground = use_playground();
     let check = RwSignal::new(ReplayCheck::default());
     let start = move |code| {
-        let episode = playground.episode.get_untracked();
+        let episode = playground.episode().get_untracked();
         let Some(number) = check.try_update(|check| check.begin(episode.id.clone())) else {
             return;
         };
@@ -108,14 +108,14 @@ pub(super) fn SecondRun() -> impl IntoView {
             check.try_update(|check| check.end(number, found));
         });
     };
-    let source = Memo::new(move |_| playground.episode.with(|episode| python_source(episode)));
+    let source = Memo::new(move |_| playground.episode().with(|episode| python_source(episode)));
     // Only episodes that were played to their end here qualify, not ones that were merely opened: code from elsewhere
     // runs only on request.
     let ended = Memo::new(move |_| {
         source.with(Option::is_some).then_some(())?;
         let is_record = playground.with(|machine| machine.session().is_record());
-        let edition = playground.edition.get();
-        playground.episode.with(|episode| {
+        let edition = playground.edition().get();
+        playground.episode().with(|episode| {
             let is_over = episode.is_over() && !episode.steps.is_empty() && !is_record;
             is_over.then(|| (episode.id.clone(), edition))
         })
@@ -153,7 +153,7 @@ pub(super) fn SecondRun() -> impl IntoView {
                 <button
                     type="button"
                     class="small"
-                    on:click=move |_| playground.selected.set(step)
+                    on:click=move |_| playground.selected().set(step)
                 >
                     {"Go there"}
                 </button>
@@ -164,7 +164,7 @@ pub(super) fn SecondRun() -> impl IntoView {
             <div class=class role="status" aria-label="Second run">
                 <p dir="auto">{inert(&words)}</p>
                 {go}
-                {code_note(playground.episode, on_last)}
+                {code_note(playground.episode(), on_last)}
             </div>
         })
     }

@@ -11,6 +11,7 @@ pub(super) mod redraws;
 pub(super) mod second_play;
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -37,7 +38,7 @@ use super::manual_action;
 use super::planned;
 use super::player::Player;
 use super::python;
-use super::questions;
+use super::questions::{self, AnswerQuestions};
 use super::remote_environments;
 use super::saving;
 use super::setup;
@@ -60,6 +61,8 @@ pub struct SessionDriver {
     player: Option<(u32, Box<dyn Player>)>,
     /// Cancels the player's current work.
     abort: Option<AbortHandle>,
+    /// Answers the questions of the worker.
+    pub(super) questions: Option<Rc<dyn AnswerQuestions>>,
     /// The tasks that wait until no operation is in progress.
     waiting: Vec<Waker>,
     redraws: RedrawThrottle,
@@ -72,7 +75,7 @@ pub struct SessionDriver {
 
 /// Handles an event.
 pub fn update(playground: Playground, event: Event) {
-    let driver = playground.driver;
+    let driver = playground.driver();
     let is_handling = driver.try_update_value(|driver| {
         driver.events.push_back(event);
         std::mem::replace(&mut driver.is_handling, true)
@@ -88,8 +91,8 @@ pub fn update(playground: Playground, event: Event) {
         if must_show_code(playground, &event) {
             continue;
         }
-        let selected = playground.selected.get_untracked();
-        let effects = playground.machine.try_update_value(|machine| {
+        let selected = playground.selected().get_untracked();
+        let effects = playground.machine().try_update_value(|machine| {
             // The timeline and the transcript write the selection directly.
             machine.select(selected);
             machine.update(event)
@@ -169,15 +172,15 @@ fn show_machine(playground: Playground) {
             machine.former().cloned(),
         )
     });
-    let is_replaced = playground.edition.get_untracked() != edition;
-    if playground.selected.get_untracked() != selected {
-        *playground.selected.write_untracked() = selected;
+    let is_replaced = playground.edition().get_untracked() != edition;
+    if playground.selected().get_untracked() != selected {
+        *playground.selected().write_untracked() = selected;
     }
     if is_replaced {
-        playground.edition.set(edition);
-        playground.selected.notify();
+        playground.edition().set(edition);
+        playground.selected().notify();
     }
-    let setup = playground.setup;
+    let setup = playground.setup();
     let (environment, sources, task) = playground.with_untracked(|machine| {
         let setup = machine.setup();
         (
@@ -201,7 +204,7 @@ fn show_machine(playground: Playground) {
     if setup.task.get_untracked() != task {
         setup.task.set(task);
     }
-    let settings = playground.policy;
+    let settings = playground.policy();
     if settings.run.get_untracked() != run {
         settings.run.set(run);
     }
@@ -209,14 +212,14 @@ fn show_machine(playground: Playground) {
         settings.kind.set(policy);
     }
     let same = playground
-        .former
+        .former()
         .with_untracked(|shown| match (shown, &former) {
             (Some(shown), Some(former)) => Arc::ptr_eq(shown, former),
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
         });
     if !same {
-        playground.former.set(former);
+        playground.former().set(former);
     }
 }
 
@@ -225,9 +228,9 @@ fn carry_out(playground: Playground, effect: Effect) {
         Effect::Send(command) => send(playground, command),
         Effect::StartWorker => warm_up(playground),
         Effect::DropWorker => {
-            questions::clear();
+            questions::clear(playground);
             let worker = playground
-                .driver
+                .driver()
                 .try_update_value(|driver| driver.worker.take());
             // Dropping the worker ends its replies, and this may run inside one of them.
             drop(worker);
@@ -257,7 +260,7 @@ fn carry_out(playground: Playground, effect: Effect) {
         Effect::AwaitStep { edition, steps } => {
             after(playground, PATIENCE, Event::StepIsLate { edition, steps });
         }
-        Effect::ChoosePolicy => playground.policy.is_choosing.set(true),
+        Effect::ChoosePolicy => playground.policy().is_choosing.set(true),
         Effect::StartOver => {
             setup::reset(playground);
             update(playground, Event::RunOnceOpened);
@@ -267,12 +270,12 @@ fn carry_out(playground: Playground, effect: Effect) {
             configuration,
         } => setup::configure(playground, &environment, configuration.as_ref()),
         Effect::ShowRecipe(recipe) => setup::show_recipe(playground, &recipe),
-        Effect::ShowSeed(seed) => playground.setup.seed.set(seed.to_string()),
+        Effect::ShowSeed(seed) => playground.setup().seed.set(seed.to_string()),
         Effect::Reset => setup::reset(playground),
         Effect::AdaptAction => manual_action::adapt_to_episode(playground),
-        Effect::StopPlayback => playground.transfer.playing.set(false),
+        Effect::StopPlayback => playground.transfer().playing.set(false),
         Effect::RefuseField { key, reason } => {
-            let form = playground.setup.form;
+            let form = playground.setup().form;
             form.update(|form: &mut Form| form.refuse(&key, &reason));
         }
         Effect::ReadStored { id } => saving::read_stored(playground, id),
@@ -284,7 +287,9 @@ fn carry_out(playground: Playground, effect: Effect) {
         Effect::SayUnloaded => intents::say_unloaded(playground, "The environments", Unloaded),
         Effect::Say(text) => playground.say(text.to_string()),
         Effect::Redraw => {
-            playground.driver.update_value(|driver| driver.late = None);
+            playground
+                .driver()
+                .update_value(|driver| driver.late = None);
             redraws::redraw(playground);
         }
         Effect::RedrawForStep => redraws::redraw_for_step(playground),
@@ -307,10 +312,10 @@ pub(super) fn follow_known(playground: Playground) {
 
 /// Reports the environments that can be opened now. Tracks changes.
 pub(super) fn report_known(playground: Playground) {
-    playground.whole.track();
+    playground.whole().track();
     let known = KnownEnvironments {
         built_in: playground
-            .registry
+            .registry()
             .with_value(|registry| registry.available().collect()),
         others: remote_environments::others(playground),
     };
@@ -323,14 +328,14 @@ pub(super) fn report_known(playground: Playground) {
 pub fn warm_up(playground: Playground) {
     let is_working = |worker: &WorkerClient| !worker.is_lost();
     if playground
-        .driver
+        .driver()
         .with_value(|driver| driver.worker.as_ref().is_some_and(is_working))
     {
         return;
     }
     match WorkerClient::start(WorkerPart::Environments) {
         Ok(worker) => playground
-            .driver
+            .driver()
             .update_value(|driver| driver.worker = Some(worker)),
         Err(reason) => playground.alert(Notice::new(
             "The environment's worker failed to start.",
@@ -394,7 +399,7 @@ pub fn show(playground: Playground, episode: Episode) {
 /// Shows a first episode. It needs none of the lazily loaded code.
 pub(super) fn begin_with(playground: Playground, episode: Episode, task: TaskPlace) {
     playground
-        .machine
+        .machine()
         .update_value(|machine| machine.start_with(episode, Some(task)));
     show_machine(playground);
     manual_action::adapt_to_episode(playground);
@@ -408,7 +413,7 @@ pub async fn settled(playground: Playground) {
             return Poll::Ready(());
         }
         playground
-            .driver
+            .driver()
             .update_value(|driver| driver.waiting.push(context.waker().clone()));
         Poll::Pending
     })
@@ -439,7 +444,7 @@ fn send(playground: Playground, command: Command) {
 /// Transfers a port to Python to the worker if a recipe needs it.
 fn give_python(playground: Playground, recipe: &Recipe) {
     if task::python_file(&recipe.environment).is_some() {
-        playground.driver.with_value(|driver| {
+        playground.driver().with_value(|driver| {
             if let Some(worker) = &driver.worker {
                 worker.give_python_port(crate::python::runtime::port);
             }
@@ -454,7 +459,7 @@ pub(super) fn send_request(playground: Playground, request: &Request) {
 
 fn call(playground: Playground, request: &Request) -> Option<Replies<environments::Event>> {
     playground
-        .driver
+        .driver()
         .with_value(|driver| Some(driver.worker.as_ref()?.call(request)))
 }
 

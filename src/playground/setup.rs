@@ -61,8 +61,8 @@ impl Setup {
 
 /// The registry entry of an environment.
 pub fn entry(playground: Playground, name: &str) -> Option<EnvironmentEntry> {
-    playground.whole.track();
-    playground.registry.with_value(|registry| {
+    playground.whole().track();
+    playground.registry().with_value(|registry| {
         let mut entries = registry.environments.iter();
         entries.find(|entry| entry.name == name).copied()
     })
@@ -71,7 +71,7 @@ pub fn entry(playground: Playground, name: &str) -> Option<EnvironmentEntry> {
 /// The registry entry of the chosen environment.
 pub fn chosen(playground: Playground) -> Option<EnvironmentEntry> {
     playground
-        .setup
+        .setup()
         .environment
         .with(|name| entry(playground, name))
 }
@@ -88,7 +88,7 @@ pub(super) fn configure(playground: Playground, name: &str, configuration: Optio
         return;
     };
     let schema = (entry.configuration)();
-    playground.setup.form.set(match configuration {
+    playground.setup().form.set(match configuration {
         Some(configuration) => Form::with_value(schema, &configuration.clone().into()),
         None => Form::new(schema),
     });
@@ -98,12 +98,12 @@ pub(super) fn configure(playground: Playground, name: &str, configuration: Optio
 pub(super) fn show_recipe(playground: Playground, recipe: &Recipe) {
     python::adopt_python(playground, recipe);
     configure(playground, &recipe.environment, Some(&recipe.configuration));
-    playground.setup.seed.set(recipe.seed.to_string());
+    playground.setup().seed.set(recipe.seed.to_string());
 }
 
 /// Opens an episode of the current setup, if all fields are valid.
 pub fn reset(playground: Playground) {
-    let setup = playground.setup;
+    let setup = playground.setup();
     let seed = setup.seed.with_untracked(|seed| tasks::read_seed(seed));
     setup.seed_error.set(seed.err());
     let configuration = setup.form.try_update(Form::submit).flatten();
@@ -132,7 +132,7 @@ pub fn reset(playground: Playground) {
 
 /// Selects another split of the file of a task list.
 pub fn pick_split(playground: Playground, source: usize, split: &str) {
-    let setup = playground.setup;
+    let setup = playground.setup();
     let file = setup
         .sources
         .with_untracked(|sources| sources.get(source)?.file.clone());
@@ -143,7 +143,7 @@ pub fn pick_split(playground: Playground, source: usize, split: &str) {
 /// Reads a task file and opens its first task.
 pub fn add_tasks(playground: Playground, name: &str, text: Text, split: Option<&str>) {
     let made = playground
-        .registry
+        .registry()
         .with_value(|registry| tasks::from_file(registry, name, text, split));
     match made {
         Ok(source) if source.tasks.is_empty() => playground.alert(Notice::new(

@@ -21,9 +21,9 @@ const ON_A_SERVER: &str = "Runs on a server. Going back to an earlier step start
 #[component]
 pub(super) fn SetupPane() -> impl IntoView {
     let playground = use_playground();
-    let setup = playground.setup;
+    let setup = playground.setup();
     let names: Vec<&'static str> = playground
-        .registry
+        .registry()
         .with_value(|registry| registry.available().collect());
     let options = names.into_iter();
     let options = options.map(|name| view! { <option value=name>{name}</option> });
@@ -94,7 +94,7 @@ fn reset(playground: Playground, event: &SubmitEvent) {
 #[component]
 pub(super) fn ConfigurationPane() -> impl IntoView {
     let playground = use_playground();
-    let is_custom = Memo::new(move |_| playground.setup.task.get().is_none());
+    let is_custom = Memo::new(move |_| playground.setup().task.get().is_none());
     // A server's task is in the setup, because there is no episode without it.
     view! {
         <Show when=move || !remote_environments::is_server_chosen(playground)>
@@ -122,7 +122,7 @@ pub(super) fn ConfigurationPane() -> impl IntoView {
 
 fn python_summary(playground: Playground) -> String {
     let entry = playground
-        .setup
+        .setup()
         .environment
         .with(|name| python::python_entry(playground, name));
     let summary = entry
@@ -138,9 +138,9 @@ fn python_summary(playground: Playground) -> String {
 #[component]
 fn ConfigurationFields(playground: Playground) -> impl IntoView {
     view! {
-        <div id=CONFIGURATION_FORM prop:inert=playground.switching>
+        <div id=CONFIGURATION_FORM prop:inert=playground.switching()>
             <SchemaForm
-                form=playground.setup.form
+                form=playground.setup().form
                 id_prefix="configuration"
                 legend="Configuration"
             />
@@ -213,7 +213,7 @@ fn SeedField(setup: Setup) -> impl IntoView {
 
 /// The task select of the chosen environment; `None` if it has no tasks.
 fn task_picker(playground: Playground) -> Option<impl IntoView> {
-    let setup = playground.setup;
+    let setup = playground.setup();
     let environment = setup.environment.get();
     let (options, more) = setup.sources.with(|sources| {
         let (mut options, mut more) = (Vec::new(), Vec::new());
@@ -284,7 +284,7 @@ fn TaskNumber(
     /// The number of tasks in it.
     count: usize,
 ) -> impl IntoView {
-    let setup = playground.setup;
+    let setup = playground.setup();
     let chosen = move || setup.task.get().filter(|chosen| chosen.source == source);
     let number = move || chosen().map_or_else(String::new, |place| (place.task + 1).to_string());
     let title = move || {
@@ -326,7 +326,7 @@ fn SplitPicker(
     /// The current split.
     split: String,
 ) -> impl IntoView {
-    let splits = playground.registry.with_value(tasks::file_splits);
+    let splits = playground.registry().with_value(tasks::file_splits);
     let options = splits
         .into_iter()
         .map(|name| view! { <option value=name.to_string()>{name.to_string()}</option> });

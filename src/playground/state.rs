@@ -2,8 +2,7 @@
 //! what is in it. Panes take it from the context, read, and send intents. [`super::session_driver`] sends events to the
 //! machine and carries out its effects.
 
-use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_app::notice::Notice;
@@ -24,11 +23,30 @@ use super::session_driver::SessionDriver;
 use super::setup::Setup;
 use super::transfer::Transfer;
 
-/// A handle to the playground, of which there is one for the life of the page.
+/// A handle to a playground, whose state belongs to the owner that created it.
 #[derive(Clone, Copy)]
-pub struct Playground(&'static PlaygroundSignals);
+pub struct Playground(StoredValue<Arc<Signals>>);
 
-pub struct PlaygroundSignals {
+/// Declares the signals, each with a method of the handle that returns it.
+macro_rules! signals {
+    ($($(#[$doc:meta])* $visibility:vis $name:ident: $type:ty,)*) => {
+        /// The state behind the handle. It is reached through one pointer, so that closures capture no more than that.
+        struct Signals {
+            $($name: $type,)*
+        }
+
+        impl Playground {
+            $(
+                $(#[$doc])*
+                $visibility fn $name(self) -> $type {
+                    self.signals().$name
+                }
+            )*
+        }
+    };
+}
+
+signals! {
     /// The environments and datasets that are loaded so far.
     pub registry: StoredValue<Registry>,
     /// Whether all environments and all other code of the playground are loaded.
@@ -54,9 +72,9 @@ pub struct PlaygroundSignals {
     pub manual: ManualAction,
     pub policy: PolicySettings,
     pub transfer: Transfer,
-    /// The file of Python code that the address names. Initialized by the lazily loaded
-    /// code, so that the first load does not contain it.
-    pub(super) linked_code: OnceLock<RwSignal<LinkedCode>>,
+    /// The file of Python code that the address names. Initialized by the lazily loaded code, so that the first load
+    /// does not contain it.
+    pub(super) linked_code: StoredValue<Option<RwSignal<LinkedCode>>>,
     /// The members of the frame's state that are hidden from the player.
     pub(super) hidden_members: RwSignal<Vec<Text>>,
     /// The last error or warning.
@@ -72,17 +90,16 @@ pub struct PlaygroundSignals {
     pub(super) driver: StoredValue<SessionDriver, LocalStorage>,
 }
 
-impl Deref for Playground {
-    type Target = PlaygroundSignals;
-
-    fn deref(&self) -> &PlaygroundSignals {
-        self.0
-    }
-}
-
 impl Playground {
-    /// Creates the playground and provides it as context.
+    /// Creates the page's playground and provides it as context.
     pub fn provide() -> Playground {
+        let playground = Playground::new();
+        provide_context(playground);
+        playground
+    }
+
+    /// A playground that knows the first task.
+    pub fn new() -> Playground {
         let sources: Vec<_> = first_view::source().into_iter().collect();
         let registry = first_view::registry();
         let known = KnownEnvironments {
@@ -93,8 +110,7 @@ impl Playground {
         let setup = Setup::new(Arc::clone(machine.setup().sources()));
         let machine = StoredValue::new(machine);
         let redrawn = RwSignal::new(());
-        // Leaked on purpose: it lives as long as the page. Closures then capture one pointer instead of forty signals.
-        let playground = Playground(Box::leak(Box::new(PlaygroundSignals {
+        Playground(StoredValue::new(Arc::new(Signals {
             registry: StoredValue::new(registry),
             whole: RwSignal::new(false),
             wanted: RwSignal::new(false),
@@ -112,7 +128,7 @@ impl Playground {
             manual: ManualAction::new(),
             policy: PolicySettings::new(),
             transfer: Transfer::new(),
-            linked_code: OnceLock::new(),
+            linked_code: StoredValue::new(None),
             hidden_members: RwSignal::new(vec![first_view::HIDDEN_MEMBER.into()]),
             notice: RwSignal::new(None),
             said: RwSignal::default(),
@@ -120,9 +136,12 @@ impl Playground {
             planned: RwSignal::new(None),
             place: RwSignal::default(),
             driver: StoredValue::new_local(SessionDriver::default()),
-        })));
-        provide_context(playground);
-        playground
+        })))
+    }
+
+    #[inline(never)]
+    fn signals(self) -> Arc<Signals> {
+        self.0.get_value()
     }
 
     /// Handles a user intent, after loading its code if necessary.
@@ -132,28 +151,34 @@ impl Playground {
 
     /// Shows an error or a warning.
     pub fn alert(self, notice: Notice) {
-        self.notice.set(Some(notice));
+        self.notice().set(Some(notice));
     }
 
     /// Shows a status message that needs no answer.
     pub fn say(self, words: impl Into<String>) {
-        self.said.set(words.into());
+        self.said().set(words.into());
     }
 
     /// Reads the machine, and again whenever the panes are redrawn.
     pub fn with<T>(self, read: impl FnOnce(&Machine) -> T) -> T {
-        self.redrawn.track();
-        self.machine.with_value(read)
+        self.redrawn().track();
+        self.machine().with_value(read)
     }
 
     /// Reads the machine.
     pub fn with_untracked<T>(self, read: impl FnOnce(&Machine) -> T) -> T {
-        self.machine.with_value(read)
+        self.machine().with_value(read)
     }
 
     /// The last step that can be selected. An imported episode may have more frames than steps.
     pub fn last_step(self) -> usize {
         self.with_untracked(Machine::last_step)
+    }
+}
+
+impl Default for Playground {
+    fn default() -> Self {
+        Playground::new()
     }
 }
 

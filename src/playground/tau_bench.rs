@@ -29,7 +29,7 @@ pub(super) fn follow(playground: Playground) {
     Effect::new(move |known: Option<Option<Text>>| {
         let known = known.flatten();
         let is_chosen = playground
-            .setup
+            .setup()
             .environment
             .with(|name| is_of_checkout(name));
         let summary = tau_bench::checkout().summary.filter(|_| is_chosen);

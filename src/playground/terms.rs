@@ -12,7 +12,7 @@ pub(super) fn terms(
     terms: &'static [&'static str],
 ) -> AnyView {
     (move || {
-        playground.whole.track();
+        playground.whole().track();
         TERMS.get().map(|view| view(place, terms))
     })
     .into_any()

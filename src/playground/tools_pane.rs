@@ -41,9 +41,9 @@ pub(super) fn ToolsPane() -> impl IntoView {
 /// The buttons that change the action.
 #[component]
 fn Actions(playground: Playground) -> impl IntoView {
-    let manual = playground.manual;
+    let manual = playground.manual();
     let may_undo = Memo::new(move |_| {
-        let steps = playground.episode.with(|episode| episode.steps.len());
+        let steps = playground.episode().with(|episode| episode.steps.len());
         steps > 0 && session_driver::may_go_back(playground)
     });
     let undo = move |_| {
@@ -95,8 +95,8 @@ fn Actions(playground: Playground) -> impl IntoView {
 #[component]
 fn ToolList(playground: Playground) -> impl IntoView {
     let tools = Memo::new(move |_| {
-        playground.edition.track();
-        playground.episode.with(|episode| {
+        playground.edition().track();
+        playground.episode().with(|episode| {
             let tools = episode.tools.iter();
             tools
                 .map(|tool| (tool.info.name.clone(), tool.info.description.clone()))
@@ -126,7 +126,7 @@ fn ToolRow(playground: Playground, name: Text, description: Text) -> impl IntoVi
     let first_line = description.lines().next().unwrap_or_default().to_owned();
     let shown_name = name.to_string();
     let choice = name.clone();
-    let is_chosen = move || playground.manual.composer.read().tool() == Some(&name);
+    let is_chosen = move || playground.manual().composer.read().tool() == Some(&name);
     view! {
         <li>
             <button
@@ -146,7 +146,7 @@ fn ToolRow(playground: Playground, name: Text, description: Text) -> impl IntoVi
 /// The form of the chosen tool.
 #[component]
 fn ToolForm(playground: Playground) -> impl IntoView {
-    let manual = playground.manual;
+    let manual = playground.manual();
     let name = Memo::new(move |_| {
         manual
             .composer
@@ -173,7 +173,7 @@ fn ToolForm(playground: Playground) -> impl IntoView {
 /// The calls that were already added to the action.
 #[component]
 fn CallQueue(playground: Playground) -> impl IntoView {
-    let composer = playground.manual.composer;
+    let composer = playground.manual().composer;
     let calls = Memo::new(move |_| composer.with(|composer| composer.calls().to_vec()));
     move || {
         let calls = calls.get();
@@ -221,7 +221,7 @@ fn call_row(
 /// A message to send with the calls, and the option to choose no tool.
 #[component]
 fn MoreOptions(playground: Playground) -> impl IntoView {
-    let words = playground.manual.words;
+    let words = playground.manual().words;
     view! {
         <details class="besides">
             <summary>{"More options"}</summary>
@@ -253,7 +253,7 @@ fn MoreOptions(playground: Playground) -> impl IntoView {
 
 fn lacks_tool(playground: Playground) -> bool {
     playground
-        .manual
+        .manual()
         .composer
         .with(|composer| composer.tool().is_none())
 }
@@ -267,7 +267,7 @@ fn outlook(playground: Playground) -> StepOutlook {
     match session_driver::may_step(playground) {
         Ok(()) | Err(Refusal::Busy) if manual_action::is_left_to_model(playground) => {
             StepOutlook::Model {
-                is_asked: playground.policy.run.get() != Run::Idle,
+                is_asked: playground.policy().run.get() != Run::Idle,
             }
         }
         Ok(()) | Err(Refusal::Busy) => StepOutlook::Calls(manual_action::names(playground)),

@@ -134,12 +134,12 @@ impl Default for Transfer {
 /// Offers links to the episode and to its task.
 pub fn share(playground: Playground) {
     let offer = offer(playground);
-    playground.transfer.sharing.set(Some(Arc::new(offer)));
+    playground.transfer().sharing.set(Some(Arc::new(offer)));
 }
 
 /// The shown episode and its task, as the share dialog offers them.
 pub fn offer(playground: Playground) -> Offer {
-    let episode = playground.episode.get_untracked();
+    let episode = playground.episode().get_untracked();
     let recipe = episode.recipe.as_ref();
     let start = recipe.and_then(|recipe| url_sync::named_task(playground, recipe));
     let fields = recipe.map(|recipe| {
@@ -157,7 +157,7 @@ pub fn offer(playground: Playground) -> Offer {
 
 /// Preserves the episode if the page crashes, and offers the one that was preserved before.
 pub fn offer_rescue(playground: Playground) {
-    let episode = playground.episode;
+    let episode = playground.episode();
     crash_recovery::save_with(move || {
         let text = episode.try_with_untracked(|episode| native::to_text(episode));
         text.filter(|_| playground.last_step() > 0)
@@ -188,19 +188,19 @@ pub fn take_files(playground: Playground, files: Vec<GivenFile>) {
         return;
     }
     browser::spawn(async move {
-        playground.transfer.reading.set(true);
+        playground.transfer().reading.set(true);
         playground
-            .transfer
+            .transfer()
             .readers
             .update_value(|number| *number += 1);
-        let number = playground.transfer.readers.get_value();
+        let number = playground.transfer().readers.get_value();
         let read = read_files(playground, number, files).await;
         // Newer files may have been given meanwhile.
-        if playground.transfer.readers.get_value() != number {
+        if playground.transfer().readers.get_value() != number {
             return;
         }
-        playground.transfer.reading.set(false);
-        playground.transfer.replace_reader(None);
+        playground.transfer().reading.set(false);
+        playground.transfer().replace_reader(None);
         match read {
             Ok(UserFiles::Episode(assembled)) => {
                 let Assembled { episode, notes } = *assembled;
@@ -233,7 +233,7 @@ async fn read_files(
     if let Some((name, text)) = tasks_of(&contents) {
         return Ok(UserFiles::Tasks { name, text });
     }
-    let assembled = playground.transfer.read_episode(number, contents).await?;
+    let assembled = playground.transfer().read_episode(number, contents).await?;
     Ok(UserFiles::Episode(Box::new(assembled)))
 }
 

@@ -20,14 +20,14 @@ use crate::components::{CopyButton, Dialog, ExportDialog};
 /// The dialog of the export formats.
 pub fn export_dialog() -> AnyView {
     let playground = use_playground();
-    let open = playground.transfer.exporting;
+    let open = playground.transfer().exporting;
     let needs = move || open.get().then(|| wheel_line(playground)).flatten();
     view! {
         <ExportDialog
-            episode=playground.episode
+            episode=playground.episode()
             formats=&export::PLAYGROUND
             open
-            on_step=Callback::new(move |step| playground.selected.set(step))
+            on_step=Callback::new(move |step| playground.selected().set(step))
             on_failure=Callback::new(move |notice| playground.alert(notice))
         >
             {needs}
@@ -39,7 +39,7 @@ pub fn export_dialog() -> AnyView {
 /// The dialog with links to the task and to the episode, or with the reason why there are none.
 pub fn share_dialog() -> AnyView {
     let playground = use_playground();
-    let sharing = playground.transfer.sharing;
+    let sharing = playground.transfer().sharing;
     let open = RwSignal::new(false);
     Effect::new(move |_| {
         if sharing.with(Option::is_some) {
@@ -81,7 +81,7 @@ fn ShareOffer(playground: Playground, offer: Arc<Offer>, open: RwSignal<bool>) -
     let save_file = move |_| {
         open.set(false);
         let saved = playground
-            .episode
+            .episode()
             .with_untracked(|episode| save(episode, &export::VOLARY, masks.get_untracked()));
         if let Err(notice) = saved {
             playground.alert(notice);
@@ -166,7 +166,7 @@ fn share_choice(offer: &Offer, choice: What, what: RwSignal<What>) -> impl IntoV
 
 /// Names the wheels that the shown episode needs.
 fn wheel_line(playground: Playground) -> Option<impl IntoView> {
-    let words = playground.episode.with(|episode| {
+    let words = playground.episode().with(|episode| {
         let recipe = episode.recipe.as_ref()?;
         wheel_note(recipe)
     })?;

@@ -67,8 +67,9 @@ fn go_to(playground: Playground, place: PlaygroundPlace) {
             .environment
             .as_deref()
             .is_none_or(|name| name == volary_envs::CARDS[0].name);
-    if is_known && playground.edition.get_untracked() == 0 && !playground.whole.get_untracked() {
-        playground.place.set(place.clone());
+    if is_known && playground.edition().get_untracked() == 0 && !playground.whole().get_untracked()
+    {
+        playground.place().set(place.clone());
         if intents::begin_known(playground) {
             return;
         }
@@ -77,19 +78,19 @@ fn go_to(playground: Playground, place: PlaygroundPlace) {
 }
 
 pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
-    let is_first = playground.edition.get_untracked() == 0 && !is_opening(playground);
+    let is_first = playground.edition().get_untracked() == 0 && !is_opening(playground);
     let named = playground
-        .place
+        .place()
         .with_untracked(|shown| AddressedEpisode::of(place, shown, is_first));
-    playground.place.set(place.clone());
+    playground.place().set(place.clone());
     follow_policy(playground, place);
     if let AddressedEpisode::Shown { step } = named {
         if let Some(step) = step {
-            playground.selected.set(step.min(playground.last_step()));
+            playground.selected().set(step.min(playground.last_step()));
         }
         return;
     }
-    playground.planned.set(None);
+    playground.planned().set(None);
     linked_code::leave(playground);
     let step = place.step;
     session_driver::update(playground, Event::Navigate { step });
@@ -121,7 +122,7 @@ pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
 /// Selects the policy that the URL names. An unknown name leaves the policy unchanged.
 fn follow_policy(playground: Playground, place: &PlaygroundPlace) {
     let wanted = place.policy.as_deref().and_then(PolicyKind::of_address);
-    let wanted = wanted.filter(|kind| *kind != playground.policy.kind.get_untracked());
+    let wanted = wanted.filter(|kind| *kind != playground.policy().kind.get_untracked());
     if let Some(kind) = wanted {
         policy_settings::choose_policy(playground, kind);
     }
@@ -136,7 +137,7 @@ fn begin(playground: Playground, environment: Option<&str>) {
 /// Says that the stored episode of the address is not here, and opens its environment instead.
 pub(super) fn say_not_stored(playground: Playground) {
     let environment = playground
-        .place
+        .place()
         .with_untracked(|place| place.environment.clone());
     begin(playground, environment.as_deref());
     playground.alert(Notice::new(
@@ -152,7 +153,7 @@ pub fn go_to_environment(playground: Playground, name: &str) {
     untrack(|| session_driver::report_known(playground));
     // The user keeps the seed; an address without one is that of seed 0.
     let seed = playground
-        .setup
+        .setup()
         .seed
         .with_untracked(|seed| tasks::read_seed(seed));
     let place = PlaygroundPlace {
@@ -163,9 +164,9 @@ pub fn go_to_environment(playground: Playground, name: &str) {
     let hash = place.to_hash();
     if planned::reach(playground, name) == Reach::Connected {
         // The URL is updated afterwards: what a URL names does not run on a server without consent.
-        playground.planned.set(None);
+        playground.planned().set(None);
         linked_code::leave(playground);
-        playground.place.set(place);
+        playground.place().set(place);
         location::go(&hash);
         begin(playground, Some(name));
     } else if location::hash() == hash {
@@ -182,9 +183,9 @@ fn judge_address(playground: Playground, environment: &str) -> RequestDecision {
 
 /// Writes an environment that was configured by other means into the URL.
 pub(super) fn show_environment_in_address(playground: Playground) {
-    let environment = playground.setup.environment.get_untracked().to_string();
+    let environment = playground.setup().environment.get_untracked().to_string();
     if playground
-        .place
+        .place()
         .with_untracked(|place| place.environment.as_deref() != Some(&environment))
     {
         set_place(
@@ -202,10 +203,10 @@ pub fn write_address(playground: Playground) {
     let soon = StoredValue::new_local(None);
     let is_opening = Memo::new(move |_| playground.with(|machine| machine.session().is_opening()));
     Effect::new(move |_| {
-        playground.selected.track();
-        playground.edition.track();
-        playground.episode.track();
-        playground.policy.kind.track();
+        playground.selected().track();
+        playground.edition().track();
+        playground.episode().track();
+        playground.policy().kind.track();
         is_opening.track();
         soon.set_value(Some(timers::alarm(REST, move || write_now(playground))));
     });
@@ -213,36 +214,39 @@ pub fn write_address(playground: Playground) {
 
 /// The selected step in the form that the URL uses. Without a step, the URL selects the last one.
 pub(super) fn step_in_address(playground: Playground) -> Option<usize> {
-    address::step_in_address(playground.selected.get_untracked(), playground.last_step())
+    address::step_in_address(
+        playground.selected().get_untracked(),
+        playground.last_step(),
+    )
 }
 
 pub(super) fn write_now(playground: Playground) {
     let is_reading = playground.with_untracked(|machine| machine.is_reading());
-    let is_shown = playground.planned.with_untracked(Option::is_none)
+    let is_shown = playground.planned().with_untracked(Option::is_none)
         && !is_reading
         && !linked_code::linked_code(playground).with_untracked(LinkedCode::is_pending);
-    let has_begun = playground.edition.get_untracked() > 0;
+    let has_begun = playground.edition().get_untracked() > 0;
     if !is_shown || !has_begun || is_opening(playground) {
         return;
     }
     let place = address(playground);
-    if playground.place.with_untracked(|shown| *shown != place) {
+    if playground.place().with_untracked(|shown| *shown != place) {
         set_place(playground, place);
     }
 }
 
 /// The place of the shown episode, policy and step.
 fn address(playground: Playground) -> PlaygroundPlace {
-    let shown = playground.place.get_untracked();
-    let chosen = playground.setup.environment.get_untracked();
+    let shown = playground.place().get_untracked();
+    let chosen = playground.setup().environment.get_untracked();
     let context = AddressContext {
         shown: &shown,
         chosen: &chosen,
         is_record: playground.with_untracked(|machine| machine.session().is_record()),
-        policy: playground.policy.kind.get_untracked(),
-        selected: playground.selected.get_untracked(),
+        policy: playground.policy().kind.get_untracked(),
+        selected: playground.selected().get_untracked(),
     };
-    playground.episode.with_untracked(|episode| {
+    playground.episode().with_untracked(|episode| {
         episode_address::address(
             episode,
             context,
@@ -260,7 +264,7 @@ fn start_of(playground: Playground, recipe: &Recipe) -> Option<EpisodeStart> {
         let filled = Form::new((entry.configuration)()).filled();
         filled.as_object().cloned()
     };
-    playground.setup.sources.with_untracked(|sources| {
+    playground.setup().sources.with_untracked(|sources| {
         address::start_of(
             recipe,
             planned::reach(playground, environment),
@@ -287,9 +291,9 @@ pub fn visit(playground: Playground, episode: Episode) {
     linked_code::leave(playground);
     session_driver::show(playground, episode);
     session_driver::update(playground, Event::SelectOnceShown(None));
-    playground.selected.set(0);
+    playground.selected().set(0);
     // Set the place before the URL changes: the navigation must not open anything else.
-    playground.place.set(place.clone());
+    playground.place().set(place.clone());
     location::go(&place.to_hash());
 }
 
@@ -298,7 +302,7 @@ pub(super) fn set_place(playground: Playground, place: PlaygroundPlace) {
     if matches!(Route::parse(&location::hash()), Route::Playground(_)) {
         location::replace(&Route::Playground(place.clone()).to_hash());
     }
-    playground.place.set(place);
+    playground.place().set(place);
 }
 
 fn is_opening(playground: Playground) -> bool {
@@ -350,7 +354,7 @@ fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
 /// without the link's episode.
 fn say_unreadable(playground: Playground, reason: &str, environment: Option<&str>) {
     session_driver::update(playground, Event::SelectOnceShown(None));
-    let place = playground.place.get_untracked();
+    let place = playground.place().get_untracked();
     set_place(
         playground,
         PlaygroundPlace {
@@ -358,7 +362,7 @@ fn say_unreadable(playground: Playground, reason: &str, environment: Option<&str
             ..PlaygroundPlace::default()
         },
     );
-    if playground.edition.get_untracked() == 0 {
+    if playground.edition().get_untracked() == 0 {
         let local = environment.filter(|name| planned::reach(playground, name) == Reach::Local);
         begin(playground, local);
     }

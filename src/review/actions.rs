@@ -251,7 +251,7 @@ pub fn fork(viewer: Viewer, playground: Playground, step: usize) {
     let original = viewer.shown.episode.get_untracked();
     url_sync::visit(playground, forked(&original, step));
     // The fork starts at the selected step, not at the beginning.
-    playground.selected.set(step);
+    playground.selected().set(step);
 }
 
 /// A dismissible note that a copied link works only in this browser, with alternatives that work elsewhere.

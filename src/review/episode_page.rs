@@ -46,7 +46,7 @@ pub(super) fn EpisodePage(
     /// The action buttons.
     children: Children,
 ) -> impl IntoView {
-    let episode: Signal<Arc<Episode>> = viewer.shown.episode.into();
+    let episode: Signal<Arc<Episode>> = viewer.shown.episode;
     let edition = Memo::new(move |_| viewer.shown.edition.get());
     let selected = viewer.shown.selected;
     let can_fork = Signal::derive(move || episode.with(|episode| can_go_on(playground, episode)));
@@ -129,7 +129,7 @@ fn CheckVerdict(viewer: Viewer, playground: Playground) -> impl IntoView {
             <div class=class role="status" aria-label="Check">
                 <p dir="auto">{inert(&checked.words)}</p>
                 {go}
-                {code_note(viewer.shown.episode.into(), on_last)}
+                {code_note(viewer.shown.episode, on_last)}
                 <button
                     type="button"
                     class="quiet small icon-button"
@@ -169,7 +169,7 @@ fn Bar(
     /// The action buttons.
     children: Children,
 ) -> impl IntoView {
-    let episode: Signal<Arc<Episode>> = viewer.shown.episode.into();
+    let episode: Signal<Arc<Episode>> = viewer.shown.episode;
     let name = move || {
         episode.with(|episode| match episode.name.trim() {
             "" => inert("Episode"),

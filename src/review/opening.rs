@@ -206,7 +206,7 @@ impl Openings {
                     .show(Arc::clone(left), Arc::clone(right), false);
             }
             (Goal::LiveComparison, [left]) => {
-                let right = self.playground.episode.get_untracked();
+                let right = self.playground.episode().get_untracked();
                 self.comparison.show(Arc::clone(left), right, true);
             }
             (Goal::Grid, _) => self.grid.episodes.set(Arc::new(episodes)),

@@ -250,7 +250,7 @@ impl Review {
     /// Updates a comparison with the playground's episode as that episode grows.
     fn follow_playground(self) {
         Effect::new(move |_| {
-            let now = self.playground.episode.get();
+            let now = self.playground.episode().get();
             if self.comparison.live.get_untracked() {
                 self.comparison.go_on(now);
             }

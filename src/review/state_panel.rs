@@ -221,7 +221,7 @@ fn Curves(viewer: Viewer) -> impl IntoView {
     let curve = move |measure: &'static StepMeasure| {
         move || {
             let is_known = episode.with(|episode: &Arc<Episode>| (measure.is_known)(episode));
-            is_known.then(|| measure_curve(measure, episode.into(), selected))
+            is_known.then(|| measure_curve(measure, episode, selected))
         }
     };
     view! {

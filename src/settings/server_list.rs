@@ -19,7 +19,7 @@ const OLD: &str = "3600";
 #[component]
 pub(super) fn ServerList(servers: Servers) -> impl IntoView {
     move || {
-        let known = servers.playground.setup.servers.get();
+        let known = servers.playground.setup().servers.get();
         (!known.is_empty()).then(|| {
             let cards = known
                 .into_iter()

@@ -92,7 +92,7 @@ fn planned_tasks(setup: EvaluationSetup, value: &Json) -> Option<Tasks> {
                 list: tasks::of_server(&server, &choice, &arguments, value),
             })
         }
-        EvaluationTasks::Dataset(place) => playground.setup.sources.with_untracked(|sources| {
+        EvaluationTasks::Dataset(place) => playground.setup().sources.with_untracked(|sources| {
             let list = sources.get(place)?;
             let places = selection().places(list.tasks.len());
             let chosen = places.into_iter().filter_map(|place| list.tasks.get(place));

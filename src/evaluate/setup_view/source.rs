@@ -25,7 +25,7 @@ use crate::playground::setup::entry;
 /// The select for the task source.
 #[component]
 pub(super) fn SourceField(setup: EvaluationSetup) -> impl IntoView {
-    let known = setup.evaluations.playground.setup;
+    let known = setup.evaluations.playground.setup();
     let playground = setup.evaluations.playground;
     let datasets = move || {
         let datasets = known.sources.with(|sources| {
@@ -80,8 +80,8 @@ pub(super) fn SourceField(setup: EvaluationSetup) -> impl IntoView {
         })
     };
     let environments = move || {
-        playground.whole.track();
-        let environments = playground.registry.with_value(|registry| {
+        playground.whole().track();
+        let environments = playground.registry().with_value(|registry| {
             // The environments of a checkout can be played only if there is one.
             let is_there = |name: &str| {
                 let is_built_in = volary_envs::CARDS.iter().any(|card| card.name == name);
@@ -231,7 +231,7 @@ pub(super) fn shape(setup: EvaluationSetup) -> SelectableTasks {
             SelectableTasks::Dataset(setup.copied.with(length).unwrap_or_default())
         }
         EvaluationTasks::Dataset(place) => {
-            let sources = playground.setup.sources;
+            let sources = playground.setup().sources;
             let length = sources.with(|sources| Some(sources.get(place)?.tasks.len()));
             SelectableTasks::Dataset(length.unwrap_or_default())
         }
@@ -246,7 +246,7 @@ pub(super) fn name(setup: EvaluationSetup) -> Option<Text> {
         | EvaluationTasks::Server(name)
         | EvaluationTasks::Python(name) => Some(name),
         EvaluationTasks::Dataset(place) => {
-            let sources = setup.evaluations.playground.setup.sources;
+            let sources = setup.evaluations.playground.setup().sources;
             sources.with(|sources| Some(sources.get(place)?.dataset.clone()))
         }
     }

@@ -139,11 +139,11 @@ impl ModelPlayer {
         let prompt = self.settings.system_prompt.clone();
         let expected = if is_stopped { steps } else { steps + 1 };
         let awaited = playground
-            .episode
+            .episode()
             .with_untracked(|episode| AwaitedState::of(episode, expected));
         browser::spawn(async move {
             settled(playground).await;
-            let episode = playground.episode.get_untracked();
+            let episode = playground.episode().get_untracked();
             if !awaited.is(&episode) {
                 return;
             }
@@ -178,7 +178,7 @@ impl ModelPlayer {
             self.record_tokens(steps, &request, true);
             return turn_rules::exhausted(end);
         }
-        let edition = self.playground.edition.get_untracked();
+        let edition = self.playground.edition().get_untracked();
         state.begin(edition, steps, &self.saved.connection.model);
         if let Some(turn) = &turn
             && let Err(error) = turn.prepare(&mut request).await
@@ -248,7 +248,7 @@ impl ModelPlayer {
     fn aside(&self, asked: &Asked, cost: Option<f64>, started: f64) -> StepAside {
         let model = &self.saved.connection.model;
         let extras = self.state.turn.with_untracked(|turn| match turn {
-            Some(turn) => self.playground.episode.with_untracked(|episode| {
+            Some(turn) => self.playground.episode().with_untracked(|episode| {
                 record::extras(&episode.steps, &turn.exchanges, &turn.notes)
             }),
             None => Object::new(),

@@ -13,7 +13,7 @@ use crate::playground::state::use_playground;
 /// The dialog, which is open while a step is inspected.
 pub(super) fn requests_dialog() -> AnyView {
     let playground = use_playground();
-    let inspected = playground.policy.inspected;
+    let inspected = playground.policy().inspected;
     let open = RwSignal::new(false);
     Effect::new(move |_| open.set(inspected.get().is_some()));
     Effect::new(move |_| {
@@ -38,7 +38,7 @@ pub(super) fn requests_dialog() -> AnyView {
 
 fn found_at(step: usize) -> Vec<Result<Exchange, KeptError>> {
     let playground = use_playground();
-    let recorded = playground.episode.with_untracked(|episode| {
+    let recorded = playground.episode().with_untracked(|episode| {
         let place = step.checked_sub(1)?;
         let is_recorded = place < episode.steps.len();
         is_recorded.then(|| record::exchanges(&episode.steps, place))

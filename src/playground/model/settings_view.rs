@@ -61,8 +61,8 @@ pub(super) fn follow(playground: Playground, state: ModelState) {
         let names = list.into_iter().map(|saved| saved.connection.name.clone());
         names.collect()
     });
-    playground.edition.track();
-    let tools: Vec<Text> = playground.episode.with_untracked(|episode| {
+    playground.edition().track();
+    let tools: Vec<Text> = playground.episode().with_untracked(|episode| {
         let tools = episode.tools.iter();
         tools.map(|tool| tool.info.name.clone()).collect()
     });

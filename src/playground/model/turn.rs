@@ -12,8 +12,8 @@ pub(super) fn turn_pane() -> AnyView {
     let playground = use_playground();
     let state = state();
     let here = Memo::new(move |_| {
-        let edition = playground.edition.get();
-        let steps = playground.episode.with(|episode| episode.steps.len());
+        let edition = playground.edition().get();
+        let steps = playground.episode().with(|episode| episode.steps.len());
         state
             .turn
             .with(|turn| turn.as_ref().is_some_and(|turn| turn.is_at(edition, steps)))
@@ -23,7 +23,7 @@ pub(super) fn turn_pane() -> AnyView {
             let step = state
                 .turn
                 .with_untracked(|turn| turn.as_ref().map(|turn| turn.step));
-            playground.policy.inspected.set(step);
+            playground.policy().inspected.set(step);
         }),
         stop: Callback::new(move |()| playground.intend(Intent::Stop)),
         again: Callback::new(move |()| playground.intend(Intent::RunAgain)),

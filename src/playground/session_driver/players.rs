@@ -55,7 +55,7 @@ fn seated(playground: Playground, run: u32, plan: Option<Plan>) {
 fn keep_player(playground: Playground, run: u32, player: Box<dyn Player>) {
     if playground.with_untracked(|machine| machine.current_run().is_current(run)) {
         playground
-            .driver
+            .driver()
             .update_value(|driver| driver.player = Some((run, player)));
     }
 }
@@ -63,17 +63,17 @@ fn keep_player(playground: Playground, run: u32, player: Box<dyn Player>) {
 /// Asks the player of a run for its next move.
 pub(super) fn decide(playground: Playground, run: u32) {
     let player = playground
-        .driver
+        .driver()
         .try_update_value(|driver| driver.player.take());
     let Some((_, mut player)) = player.flatten().filter(|(of, _)| *of == run) else {
         return update(playground, Event::NotSeated { run });
     };
     let (abort, registration) = AbortHandle::new_pair();
     playground
-        .driver
+        .driver()
         .update_value(|driver| driver.abort = Some(abort));
     browser::spawn(async move {
-        let deciding = player.play(playground.episode.get_untracked());
+        let deciding = player.play(playground.episode().get_untracked());
         let Ok(next) = Abortable::new(deciding, registration).await else {
             return player.stopped();
         };
@@ -84,7 +84,7 @@ pub(super) fn decide(playground: Playground, run: u32) {
 
 /// Cancels what the player does, and drops it.
 pub(super) fn drop_player(playground: Playground) {
-    let player = playground.driver.try_update_value(|driver| {
+    let player = playground.driver().try_update_value(|driver| {
         if let Some(abort) = driver.abort.take() {
             abort.abort();
         }

@@ -17,7 +17,7 @@ pub(super) fn redraw(playground: Playground) {
     let running = is_running(playground);
     let now = timers::now();
     let redraw = playground
-        .driver
+        .driver()
         .try_update_value(|driver| driver.redraws.request(now, running));
     match redraw {
         Some(Redraw::Now) => notify(playground),
@@ -41,14 +41,14 @@ pub(super) fn redraw_for_step(playground: Playground) {
         }
     });
     playground
-        .driver
+        .driver()
         .update_value(|driver| driver.late = Some(late));
 }
 
 /// Runs in the frame that [`redraw`] scheduled; it may still be too early to notify.
 fn redraw_due(playground: Playground) {
     playground
-        .driver
+        .driver()
         .update_value(|driver| driver.redraws.frame_came());
     redraw(playground);
 }
@@ -56,10 +56,10 @@ fn redraw_due(playground: Playground) {
 fn notify(playground: Playground) {
     let started = timers::now();
     playground
-        .driver
+        .driver()
         .update_value(|driver| driver.redraws.begin(started));
-    playground.redrawn.notify();
-    playground.selected.notify();
+    playground.redrawn().notify();
+    playground.selected().notify();
     if !is_running(playground) {
         return;
     }
@@ -67,7 +67,7 @@ fn notify(playground: Playground) {
         // This resumes after the notified panes are drawn.
         timers::sleep(Duration::ZERO).await;
         playground
-            .driver
+            .driver()
             .update_value(|driver| driver.redraws.took(timers::now() - started));
     });
 }

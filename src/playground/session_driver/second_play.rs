@@ -24,7 +24,7 @@ pub(in crate::playground) async fn play_aside(
     warm_up(playground);
     give_python(playground, &recipe);
     let environment = playground
-        .machine
+        .machine()
         .try_update_value(Machine::new_environment)
         .unwrap_or_default();
     let request = Request::Open {

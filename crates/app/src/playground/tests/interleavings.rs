@@ -233,7 +233,7 @@ impl World {
             Command::Step { action, .. } => {
                 let steps = self.steps_in.entry(environment).or_default();
                 *steps += 1;
-                vec![step_reply(action, *steps - 1, *steps % 4 == 0)]
+                vec![step_reply(action, *steps - 1, steps.is_multiple_of(4))]
             }
         };
         self.calls.push(Call {
