@@ -296,8 +296,15 @@ pub fn intend(playground: Playground, intent: Intent) {
         }
         act
     });
-    if act.is_none_or(|act| act.is_none()) && matches!(intent, Intent::GoToEnvironment(_)) {
-        playground.switching().set(true);
+    if act.is_none_or(|act| act.is_none()) {
+        match intent {
+            Intent::GoToEnvironment(_) => playground.switching().set(true),
+            // What waits may choose another environment first.
+            Intent::PickTask(None) if !playground.wanted().get_untracked() => {
+                session_driver::choose_custom(playground);
+            }
+            _ => {}
+        }
     }
     match act.flatten() {
         Some(act) => act(playground, intent),

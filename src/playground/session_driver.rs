@@ -406,6 +406,14 @@ pub(super) fn begin_with(playground: Playground, episode: Episode, task: TaskPla
     redraws::redraw(playground);
 }
 
+/// Chooses a custom configuration, which keeps the one in the form. It needs none of the lazily loaded code.
+pub(super) fn choose_custom(playground: Playground) {
+    playground
+        .machine()
+        .update_value(|machine| machine.choose_custom());
+    show_machine(playground);
+}
+
 /// Resolves when no operation is in progress.
 pub async fn settled(playground: Playground) {
     std::future::poll_fn(|context| {

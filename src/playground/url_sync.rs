@@ -61,6 +61,11 @@ pub fn follow(playground: Playground, route: Route) {
 
 /// Opens a place. That of the first environment needs no lazily loaded code.
 fn go_to(playground: Playground, place: PlaygroundPlace) {
+    let is_there = playground.edition().get_untracked() > 0 || is_opening(playground);
+    if is_there && playground.place().with_untracked(|shown| *shown == place) {
+        // Something on the page opened it and then changed the address.
+        return;
+    }
     let is_known = place.is_plain()
         && place.policy.is_none()
         && place
@@ -161,19 +166,13 @@ pub fn go_to_environment(playground: Playground, name: &str) {
         seed: seed.ok().filter(|seed| *seed != 0),
         ..PlaygroundPlace::default()
     };
-    let hash = place.to_hash();
-    if planned::reach(playground, name) == Reach::Connected {
-        // The URL is updated afterwards: what a URL names does not run on a server without consent.
-        playground.planned().set(None);
-        linked_code::leave(playground);
-        playground.place().set(place);
-        location::go(&hash);
-        begin(playground, Some(name));
-    } else if location::hash() == hash {
-        begin(playground, Some(name));
-    } else {
-        location::go(&hash);
-    }
+    // The environment is opened now, so that what the user does next comes after it; the navigation then finds it open.
+    playground.planned().set(None);
+    linked_code::leave(playground);
+    session_driver::update(playground, Event::Navigate { step: None });
+    playground.place().set(place.clone());
+    location::go(&place.to_hash());
+    begin(playground, Some(name));
 }
 
 /// Decides how to handle an environment that the URL names.

@@ -88,6 +88,37 @@ test("the first click on Copy waits for its code", () =>
     assert.ok((await message.innerText()).includes(copied));
   }));
 
+test("what is chosen while its code loads stays chosen", () =>
+  visit({ axe: false }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await slowly(page);
+    const task = page.getByRole("combobox", { name: "Task", exact: true });
+    const chosen = () => task.locator("option:checked").innerText();
+    await task.selectOption({ label: "Custom" });
+    assert.equal(await chosen(), "Custom");
+    // All tasks are listed once the code is there.
+    await task.locator("option").nth(10).waitFor({ state: "attached" });
+    assert.equal(await chosen(), "Custom");
+    await playground.act("calculator", { expr: "1 + 1" });
+    await playground.says("1 step");
+    assert.equal(await chosen(), "Custom");
+  }));
+
+test("choices that wait for their code are made in order", () =>
+  visit({ axe: false }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await slowly(page);
+    await playground.environment.selectOption("library_desk");
+    await page.getByRole("combobox", { name: "Task", exact: true }).selectOption({ label: "Custom" });
+    await playground.tools.getByRole("button").first().waitFor();
+    const task = page.getByRole("combobox", { name: "Task", exact: true });
+    await task.locator("option").nth(2).waitFor({ state: "attached" });
+    assert.equal(await playground.environment.inputValue(), "library_desk");
+    assert.equal(await task.locator("option:checked").innerText(), "Custom");
+  }));
+
 test("code that fails to load is reported, and can be retried", () => {
   const allowedErrors = [/Failed to (load|fetch)/, /net::ERR/, /compil/i];
   return visit({ axe: false, allowedErrors }, async (page) => {

@@ -73,6 +73,12 @@ impl Setup {
 }
 
 impl Playground {
+    /// Chooses a custom configuration. It is a method of its own for pages that have not loaded the code behind
+    /// [`Playground::update`].
+    pub fn choose_custom(&mut self) {
+        self.setup.task = None;
+    }
+
     /// Adds the tasks of a file and opens the first of them.
     pub(super) fn add_tasks(&mut self, source: TaskSource, effects: &mut Vec<Effect>) {
         let mut sources = Vec::clone(&self.setup.sources);

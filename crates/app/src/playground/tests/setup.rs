@@ -58,6 +58,31 @@ fn custom_stays_chosen_when_the_task_lists_arrive() {
     }
 }
 
+/// Both choices wait for the environments, and are made in order.
+#[test]
+fn custom_stays_chosen_after_another_environment() {
+    let mut desk = first_view();
+    desk.happen(Event::Sources(all_sources()));
+    desk.happen(Event::Begin(Some(SERVER.into())));
+    desk.happen(Event::Begin(Some("counter".into())));
+    desk.happen(Event::PickTask(None));
+    assert_eq!(chosen(&desk), ("counter", None));
+    // The first task of the environment was opened, and arrives now.
+    desk.happen(reset(object!({"n": "x", "limit": 5})));
+    desk.answer();
+    assert_eq!(chosen(&desk), ("counter", None));
+}
+
+#[test]
+fn custom_can_be_chosen_before_any_event() {
+    let mut desk = first_view();
+    desk.playground.choose_custom();
+    desk.happen(Event::Sources(all_sources()));
+    desk.happen(Event::PickTask(None));
+    assert_eq!(chosen(&desk), ("counter", None));
+    assert_eq!(desk.effects, []);
+}
+
 #[test]
 fn a_chosen_task_stays_chosen_wherever_the_lists_have_it() {
     let mut desk = first_view();
