@@ -5,9 +5,10 @@ use std::sync::Arc;
 use volary_core::json::Text;
 use volary_protocol::WorkerLoss;
 use volary_protocol::environments::{EnvironmentId, Event as WorkerEvent};
+use volary_trajectory::Episode;
 
 use super::known::is_remote;
-use super::session::{Change, Why};
+use super::session::{Change, Session, Why};
 use super::{Effect, Playground};
 use crate::notice::Notice;
 
@@ -116,8 +117,7 @@ impl Playground {
         self.drop_worker(effects);
         self.halt(effects);
         let before = self.steps();
-        let episode = Arc::make_mut(&mut self.episode);
-        let change = self.session.lost(message, episode);
+        let change = self.end_opening(effects, |session, episode| session.lost(message, episode));
         self.follow(change, before, effects);
         if self.steps() > before {
             self.played(effects);
@@ -139,12 +139,29 @@ impl Playground {
         }
         effects.push(Effect::StopPython);
         self.drop_worker(effects);
-        let episode = Arc::make_mut(&mut self.episode);
-        let command = self.session.interrupted(episode);
+        let command = self.end_opening(effects, Session::interrupted);
         effects.push(Effect::StartWorker);
         effects.extend(command.map(Effect::Send));
         self.replaced(effects);
         effects.push(Effect::Redraw);
+    }
+
+    /// Ends what the session waits for. If a new episode is being opened, what has arrived of it may be shown; the
+    /// episode that was shown until then is stored, and becomes the previous one.
+    fn end_opening<T>(
+        &mut self,
+        effects: &mut Vec<Effect>,
+        end: impl FnOnce(&mut Session, &mut Episode) -> T,
+    ) -> T {
+        let shown = self.session.is_opening().then(|| {
+            self.store(effects);
+            Arc::clone(&self.episode)
+        });
+        let ended = end(&mut self.session, Arc::make_mut(&mut self.episode));
+        self.former = shown
+            .filter(|shown| shown.id != self.episode.id && !shown.steps.is_empty())
+            .or(self.former.take());
+        ended
     }
 
     pub(super) fn drop_worker(&mut self, effects: &mut Vec<Effect>) {
