@@ -248,7 +248,7 @@ fn carry_out(playground: Playground, effect: Effect) {
         }
         Effect::Ask { id, question } => questions::ask(playground, id, question),
         Effect::Seat { run } => players::seat(playground, run),
-        Effect::Decide { run } => players::decide(playground, run),
+        Effect::Decide { run, steps } => players::decide(playground, run, steps),
         Effect::Pause { run, seconds } => {
             after(
                 playground,

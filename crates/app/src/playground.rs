@@ -213,7 +213,7 @@ impl Playground {
                     self.end_run(effects);
                 }
             }
-            Event::Decided { run, next } => self.decided(run, next, effects),
+            Event::Decided { run, steps, next } => self.decided(run, steps, next, effects),
             Event::Paused { run } => self.paused(run, effects),
             Event::Stop => self.stop(effects),
             Event::StepIsLate { edition, steps } => self.step_is_late(edition, steps, effects),

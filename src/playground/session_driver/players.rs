@@ -61,7 +61,7 @@ fn keep_player(playground: Playground, run: u32, player: Box<dyn Player>) {
 }
 
 /// Asks the player of a run for its next move.
-pub(super) fn decide(playground: Playground, run: u32) {
+pub(super) fn decide(playground: Playground, run: u32, steps: usize) {
     let player = playground
         .driver()
         .try_update_value(|driver| driver.player.take());
@@ -78,7 +78,7 @@ pub(super) fn decide(playground: Playground, run: u32) {
             return player.stopped();
         };
         keep_player(playground, run, player);
-        update(playground, Event::Decided { run, next });
+        update(playground, Event::Decided { run, steps, next });
     });
 }
 

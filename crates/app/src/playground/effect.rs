@@ -29,8 +29,8 @@ pub enum Effect {
     /// Create the player of the chosen policy for a run. Report [`super::Event::Seated`] or
     /// [`super::Event::NotSeated`].
     Seat { run: u32 },
-    /// Ask the player of a run for its decision about the shown episode. Report [`super::Event::Decided`].
-    Decide { run: u32 },
+    /// Ask the player of a run for its decision about the shown episode, which has this number of steps. Report [`super::Event::Decided`].
+    Decide { run: u32, steps: usize },
     /// Report [`super::Event::Paused`] after this many seconds.
     Pause { run: u32, seconds: f64 },
     /// Cancel what the player does, and drop it.

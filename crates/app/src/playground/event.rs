@@ -93,8 +93,8 @@ pub enum Event {
     Seated { run: u32, name: Text, delay: f64 },
     /// There is no player for a run; the reason was shown.
     NotSeated { run: u32 },
-    /// The player of a run decided.
-    Decided { run: u32, next: Move },
+    /// The player of a run decided about the episode after this number of steps.
+    Decided { run: u32, steps: usize, next: Move },
     /// The pause of a run is over.
     Paused { run: u32 },
     /// Stop the run, or the step that takes long.

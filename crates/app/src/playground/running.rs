@@ -68,19 +68,26 @@ impl Playground {
 
     fn decide(&mut self, run: u32, delay: f64, effects: &mut Vec<Effect>) {
         self.stage = RunStage::Deciding { delay };
-        effects.push(Effect::Decide { run });
+        let steps = self.steps();
+        effects.push(Effect::Decide { run, steps });
     }
 
-    pub(super) fn decided(&mut self, run: u32, next: Move, effects: &mut Vec<Effect>) {
+    pub(super) fn decided(
+        &mut self,
+        run: u32,
+        steps: usize,
+        next: Move,
+        effects: &mut Vec<Effect>,
+    ) {
         let RunStage::Deciding { delay } = self.stage else {
             return;
         };
-        if !self.run.goes_on(run) {
+        // A player decides once after each step.
+        if !self.run.goes_on(run) || steps != self.steps() {
             return;
         }
         match next {
             Move::Act(action) => {
-                let steps = self.steps();
                 self.stage = RunStage::Acting { delay, steps };
                 if !self.take_action(*action, effects) {
                     self.end_run(effects);

@@ -247,6 +247,12 @@ impl Desk {
         self.effects.contains(effect)
     }
 
+    /// Whether the player of a run is asked for its next move.
+    fn decides(&self, run: u32) -> bool {
+        let steps = self.playground.steps();
+        self.has(&Effect::Decide { run, steps })
+    }
+
     fn crash(&mut self) -> &mut Desk {
         let message = "unreachable".into();
         self.happen(Event::WorkerLost {
@@ -261,7 +267,7 @@ impl Desk {
         let run = self.seat().expect("a run");
         let name = "random".into();
         self.happen(Event::Seated { run, name, delay });
-        assert!(self.has(&Effect::Decide { run }));
+        assert!(self.decides(run));
         run
     }
 
@@ -539,6 +545,32 @@ fn a_crash_ends_the_episode_with_the_action_that_caused_it() {
     assert_eq!(desk.effects, []);
 }
 
+/// The start of the new episode has arrived and is shown when its worker is lost.
+#[test]
+fn steps_are_stored_before_a_part_of_another_episode_is_shown() {
+    let ends: [fn(&mut Desk); 2] = [
+        |desk| {
+            desk.crash();
+        },
+        |desk| {
+            let (edition, steps) = (desk.playground.edition(), desk.playground.steps());
+            desk.happen(Event::StepIsLate { edition, steps });
+        },
+    ];
+    for end in ends {
+        let mut desk = Desk::playing("counter");
+        desk.act("a");
+        desk.open("counter", "2");
+        let head = open_replies(&recipe_of("counter"), &[]).remove(0);
+        desk.reply(head);
+        end(&mut desk);
+        assert_eq!(desk.stored(), [("played-1", 1)]);
+        assert_eq!(&*desk.playground.episode().id, "2");
+        let former = desk.playground.former().expect("the first episode");
+        assert_eq!((&*former.id, former.steps.len()), ("1", 1));
+    }
+}
+
 #[test]
 fn a_worker_that_never_works_is_not_started_again_and_again() {
     let mut desk = Desk::new();
@@ -630,10 +662,11 @@ fn a_run_takes_steps_until_the_player_stops() {
     for text in ["a", "b"] {
         desk.happen(Event::Decided {
             run,
+            steps: desk.playground.steps(),
             next: act(text),
         })
         .answer();
-        assert!(desk.has(&Effect::Decide { run }));
+        assert!(desk.decides(run));
     }
     let next = Move::Stop(Stop {
         ending: Ending::Truncated {
@@ -641,7 +674,11 @@ fn a_run_takes_steps_until_the_player_stops() {
         },
         reason: "The limit is reached.".into(),
     });
-    desk.happen(Event::Decided { run, next });
+    desk.happen(Event::Decided {
+        run,
+        steps: desk.playground.steps(),
+        next,
+    });
     assert_eq!(desk.playground.current_run(), Run::Idle);
     assert!(desk.has(&Effect::DropPlayer));
     assert_eq!(
@@ -662,15 +699,16 @@ fn a_run_pauses_between_its_steps() {
     let run = desk.run(1.5);
     desk.happen(Event::Decided {
         run,
+        steps: desk.playground.steps(),
         next: act("a"),
     })
     .answer();
     assert!(desk.has(&Effect::Pause { run, seconds: 1.5 }));
-    assert!(!desk.has(&Effect::Decide { run }));
+    assert!(!desk.decides(run));
     desk.happen(Event::Paused { run: run + 1 });
     assert_eq!(desk.effects, []);
     desk.happen(Event::Paused { run });
-    assert!(desk.has(&Effect::Decide { run }));
+    assert!(desk.decides(run));
     desk.happen(Event::Paused { run });
     assert_eq!(desk.effects, [], "the pause is over already");
 }
@@ -694,6 +732,7 @@ fn a_single_request_ends_after_one_action_and_can_be_repeated() {
         });
         desk.happen(Event::Decided {
             run,
+            steps: desk.playground.steps(),
             next: act("a"),
         })
         .answer();
@@ -722,22 +761,26 @@ fn nothing_that_a_stopped_run_decides_is_done() {
     assert_eq!(desk.playground.current_run(), Run::Idle);
     desk.happen(Event::Decided {
         run,
+        steps: desk.playground.steps(),
         next: act("late"),
     });
     assert_eq!(desk.effects, []);
     let next = desk.run(0.0);
     desk.happen(Event::Decided {
         run,
+        steps: desk.playground.steps(),
         next: act("late"),
     });
     assert_eq!(desk.effects, [], "nor in the next run");
     desk.happen(Event::Decided {
         run: next,
+        steps: desk.playground.steps(),
         next: act("a"),
     });
     assert!(desk.sent().is_some());
     desk.happen(Event::Decided {
         run: next,
+        steps: desk.playground.steps(),
         next: act("twice"),
     });
     assert_eq!(desk.effects, [], "a second decision");
@@ -749,6 +792,7 @@ fn stop_waits_for_the_step_in_progress() {
     let run = desk.run(0.0);
     desk.happen(Event::Decided {
         run,
+        steps: desk.playground.steps(),
         next: act("a"),
     });
     let sent = desk.effects.clone();
@@ -790,6 +834,7 @@ fn an_action_that_became_no_step_ends_the_run() {
     let run = desk.run(0.0);
     desk.happen(Event::Decided {
         run,
+        steps: desk.playground.steps(),
         next: act("bad"),
     });
     desk.reply(WorkerEvent::Refused {
@@ -798,7 +843,7 @@ fn an_action_that_became_no_step_ends_the_run() {
         is_server_lost: false,
     });
     assert_eq!(desk.playground.current_run(), Run::Idle);
-    assert!(!desk.has(&Effect::Decide { run }));
+    assert!(!desk.decides(run));
 }
 
 #[test]
@@ -825,6 +870,7 @@ fn a_run_ends_when_another_episode_is_opened_or_the_worker_is_lost() {
         assert!(desk.has(&Effect::DropPlayer), "case {case}");
         desk.happen(Event::Decided {
             run,
+            steps: desk.playground.steps(),
             next: act("late"),
         });
         assert_eq!(desk.effects, [], "case {case}");
@@ -880,6 +926,7 @@ fn an_action_by_hand_takes_the_turn_of_the_model() {
     assert_eq!(desk.playground.current_run(), Run::Idle);
     desk.happen(Event::Decided {
         run,
+        steps: desk.playground.steps(),
         next: act("the model's"),
     });
     assert_eq!(desk.effects, []);

@@ -198,11 +198,11 @@ impl World {
                     self.reports.push(Event::NotSeated { run });
                 }
             }
-            Effect::Decide { run } => {
+            Effect::Decide { run, steps } => {
                 assert!(!self.ended_runs.contains(&run));
                 let action = self.next_action(&format!("policy {run}"));
                 let next = Move::Act(Box::new(action.into()));
-                self.reports.push(Event::Decided { run, next });
+                self.reports.push(Event::Decided { run, steps, next });
             }
             Effect::Pause { run, .. } => self.reports.push(Event::Paused { run }),
             Effect::AwaitStep { edition, steps } => {
