@@ -1,6 +1,6 @@
 //! The playground: pick an environment, configure it, act, and watch.
 //!
-//! What happens to the shown episode is decided by a state machine, `volary_app::playground::Playground`.
+//! What happens to the shown episode is decided by a state machine, `volary_app::playground::PlaygroundMachine`.
 //!
 //! - [`state`]: a handle to the machine and to signals, [`state::Playground`]; panes read them and send intents. The
 //!   other modules are functions that take this handle.

@@ -25,7 +25,7 @@ pub const CONFIGURATION_FORM: &str = "configuration-form";
 
 /// Signals of the setup. Environment, task lists and task show what the machine says.
 #[derive(Clone, Copy)]
-pub struct Setup {
+pub struct SetupSignals {
     /// The name of the chosen environment.
     pub environment: RwSignal<Text>,
     /// The available task lists.
@@ -43,10 +43,10 @@ pub struct Setup {
     pub python: RwSignal<PythonEntries>,
 }
 
-impl Setup {
+impl SetupSignals {
     /// An empty setup with the given task lists.
     pub fn new(sources: Arc<Vec<TaskSource>>) -> Self {
-        Setup {
+        SetupSignals {
             environment: RwSignal::default(),
             sources: RwSignal::new(sources),
             task: RwSignal::new(None),

@@ -8,7 +8,7 @@ use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 use super::intents::Intent;
 use super::python;
 use super::remote_environments;
-use super::setup::{self, CONFIGURATION_FORM, Setup};
+use super::setup::{self, CONFIGURATION_FORM, SetupSignals};
 use super::state::{Playground, use_playground};
 use super::task_choices;
 use super::terms::terms;
@@ -149,7 +149,7 @@ fn ConfigurationFields(playground: Playground) -> impl IntoView {
 }
 
 /// The environments of a checkout, and the one of an episode that was played with a checkout.
-fn checkout_options(setup: Setup) -> Option<impl IntoView> {
+fn checkout_options(setup: SetupSignals) -> Option<impl IntoView> {
     let sources = setup.sources.get();
     let environment = setup.environment.get();
     let listed = sources.iter().filter_map(|source| source.tasks.first());
@@ -165,7 +165,7 @@ fn checkout_options(setup: Setup) -> Option<impl IntoView> {
 }
 
 /// The Python files as options of the environment select.
-fn python_options(setup: Setup) -> Option<impl IntoView> {
+fn python_options(setup: SetupSignals) -> Option<impl IntoView> {
     let entries = setup.python.get();
     let options = entries
         .iter()
@@ -174,7 +174,7 @@ fn python_options(setup: Setup) -> Option<impl IntoView> {
 }
 
 /// The servers as options of the environment select.
-fn server_options(setup: Setup) -> Option<impl IntoView> {
+fn server_options(setup: SetupSignals) -> Option<impl IntoView> {
     let servers = setup.servers.get();
     let options = servers
         .iter()
@@ -192,7 +192,7 @@ fn options_under(label: &'static str, options: Vec<(String, String)>) -> Option<
 }
 
 #[component]
-fn SeedField(setup: Setup) -> impl IntoView {
+fn SeedField(setup: SetupSignals) -> impl IntoView {
     let is_wrong = move || setup.seed_error.with(Option::is_some);
     view! {
         <Field id="seed" label="Seed" explained=true>

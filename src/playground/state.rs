@@ -1,4 +1,4 @@
-//! A `Copy` handle to the playground: its state machine ([`volary_app::playground::Playground`]), and signals that show
+//! A `Copy` handle to the playground: its state machine ([`volary_app::playground::PlaygroundMachine`]), and signals that show
 //! what is in it. Panes take it from the context, read, and send intents. [`super::session_driver`] sends events to the
 //! machine and carries out its effects.
 
@@ -20,7 +20,7 @@ use super::intents::{self, CodeLoading, Intent};
 use super::manual_action::ManualAction;
 use super::policy_settings::PolicySettings;
 use super::session_driver::SessionDriver;
-use super::setup::Setup;
+use super::setup::SetupSignals;
 use super::transfer::Transfer;
 
 /// A handle to a playground, whose state belongs to the owner that created it.
@@ -67,7 +67,7 @@ signals! {
     pub edition: RwSignal<u32>,
     /// The selected step; 0 is the reset.
     pub selected: RwSignal<usize>,
-    pub setup: Setup,
+    pub setup: SetupSignals,
     /// The action that is being composed manually.
     pub manual: ManualAction,
     pub policy: PolicySettings,
@@ -107,7 +107,7 @@ impl Playground {
             others: Vec::new(),
         };
         let machine = Machine::new(known, sources);
-        let setup = Setup::new(Arc::clone(machine.setup().sources()));
+        let setup = SetupSignals::new(Arc::clone(machine.setup().sources()));
         let machine = StoredValue::new(machine);
         let redrawn = RwSignal::new(());
         Playground(StoredValue::new(Arc::new(Signals {

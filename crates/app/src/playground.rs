@@ -1,6 +1,6 @@
 //! The playground: one episode, played step by step.
 //!
-//! [`Playground::update`] handles an event and returns effects. The page carries them out in order, reports their results
+//! [`PlaygroundMachine::update`] handles an event and returns effects. The page carries them out in order, reports their results
 //! as further events, and draws what the methods without effects say. A page can have any number of playgrounds.
 //!
 //! - `event`, `effect`: its data. `opening`: which episode is shown. `worker`: replies and losses of the worker. `running`:
@@ -26,7 +26,7 @@
 //! - [`tasks`]: lists of tasks, and the recipes of tasks.
 //!
 //! Invariants:
-//! - The shown episode changes only in [`Playground::update`] and [`Playground::start_with`].
+//! - The shown episode changes only in [`PlaygroundMachine::update`] and [`PlaygroundMachine::start_with`].
 //! - A late reply changes nothing: replies count for the environment that is awaited, moves and pauses for the current
 //!   run, timers for the step that they were started for.
 //! - The steps of an episode are in an effect [`Effect::Store`] before something else takes their place.
@@ -85,7 +85,7 @@ pub use opening::episode_name;
 
 /// An episode that is played, with the policy that plays it.
 #[derive(Clone, Debug, Default)]
-pub struct Playground {
+pub struct PlaygroundMachine {
     known: KnownEnvironments,
     setup: Setup,
     episode: Arc<Episode>,
@@ -114,18 +114,18 @@ pub struct Playground {
     on_servers: Vec<ServerEnvironment>,
 }
 
-impl Playground {
+impl PlaygroundMachine {
     /// A playground without an episode.
-    pub fn new(known: KnownEnvironments, sources: Vec<TaskSource>) -> Playground {
-        Playground {
+    pub fn new(known: KnownEnvironments, sources: Vec<TaskSource>) -> PlaygroundMachine {
+        PlaygroundMachine {
             known,
             setup: Setup::new(sources),
-            ..Playground::default()
+            ..PlaygroundMachine::default()
         }
     }
 
     /// Shows the first episode of a task. It is a method of its own so that a page can show one before the code behind
-    /// [`Playground::update`] is loaded.
+    /// [`PlaygroundMachine::update`] is loaded.
     pub fn start_with(&mut self, episode: Episode, task: Option<TaskPlace>) {
         if let Some(recipe) = &episode.recipe {
             self.setup.choose(recipe.environment.clone(), task);

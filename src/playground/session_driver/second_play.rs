@@ -1,7 +1,7 @@
 //! Plays a recipe in an environment of its own, beside the shown episode.
 
 use leptos::prelude::*;
-use volary_app::playground::Playground as Machine;
+use volary_app::playground::PlaygroundMachine as Machine;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_episode::{Episode, Recipe};

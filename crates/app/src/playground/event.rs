@@ -108,7 +108,7 @@ pub enum Event {
         members: Object,
     },
 
-    /// A worker replied about an environment. Workers are numbered by [`super::Playground::worker`].
+    /// A worker replied about an environment. Workers are numbered by [`super::PlaygroundMachine::worker`].
     Replied {
         worker: u32,
         environment: EnvironmentId,

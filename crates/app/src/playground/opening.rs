@@ -10,9 +10,9 @@ use volary_remote::task;
 use super::chosen_action::ChosenAction;
 use super::known::is_remote;
 use super::session::{Command, Refusal};
-use super::{Effect, Playground, refuse};
+use super::{Effect, PlaygroundMachine, refuse};
 
-impl Playground {
+impl PlaygroundMachine {
     pub(super) fn open(
         &mut self,
         recipe: Recipe,

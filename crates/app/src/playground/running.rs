@@ -11,7 +11,7 @@ use super::player_move::Move;
 use super::replay::is_over;
 use super::run::Run;
 use super::run_choice::{ActingParty, RunChoice, run_choice};
-use super::{Effect, Playground, refuse};
+use super::{Effect, PlaygroundMachine, refuse};
 
 /// What the current run waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,7 +27,7 @@ pub(super) enum RunStage {
     Pausing { delay: f64 },
 }
 
-impl Playground {
+impl PlaygroundMachine {
     pub(super) fn run(&mut self, actor: ActingParty, effects: &mut Vec<Effect>) {
         if self.run != Run::Idle {
             return;

@@ -11,7 +11,7 @@ use volary_episode::Recipe;
 use volary_remote::task;
 
 use super::tasks::{self, TaskPlace, TaskSource};
-use super::{Effect, Playground};
+use super::{Effect, PlaygroundMachine};
 use crate::notice::Notice;
 
 /// The chosen environment and task.
@@ -72,9 +72,9 @@ impl Setup {
     }
 }
 
-impl Playground {
+impl PlaygroundMachine {
     /// Chooses a custom configuration. It is a method of its own for pages that have not loaded the code behind
-    /// [`Playground::update`].
+    /// [`PlaygroundMachine::update`].
     pub fn choose_custom(&mut self) {
         self.setup.task = None;
     }

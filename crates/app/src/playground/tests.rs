@@ -136,14 +136,14 @@ fn recorded(environment: &str, steps: usize) -> Box<Episode> {
 
 /// A playground and what the page has to do for it.
 struct Desk {
-    playground: Playground,
+    playground: PlaygroundMachine,
     effects: Vec<Effect>,
 }
 
 impl Desk {
     fn new() -> Desk {
         Desk {
-            playground: Playground::new(known(), sources()),
+            playground: PlaygroundMachine::new(known(), sources()),
             effects: Vec::new(),
         }
     }

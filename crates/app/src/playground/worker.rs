@@ -9,10 +9,10 @@ use volary_trajectory::Episode;
 
 use super::known::is_remote;
 use super::session::{Change, Session, Why};
-use super::{Effect, Playground};
+use super::{Effect, PlaygroundMachine};
 use crate::notice::Notice;
 
-impl Playground {
+impl PlaygroundMachine {
     pub(super) fn replied(
         &mut self,
         environment: EnvironmentId,

@@ -60,7 +60,7 @@ struct Call {
 }
 
 struct World {
-    playground: Playground,
+    playground: PlaygroundMachine,
     calls: Vec<Call>,
     /// Events that may happen at any time from now on, any number of times.
     reports: Vec<Event>,
@@ -79,7 +79,7 @@ struct World {
 impl World {
     fn new() -> World {
         World {
-            playground: Playground::new(known(), sources()),
+            playground: PlaygroundMachine::new(known(), sources()),
             calls: Vec::new(),
             reports: Vec::new(),
             steps_in: BTreeMap::new(),
