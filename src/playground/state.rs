@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_app::notice::Notice;
-use volary_app::playground::Playground as Machine;
+use volary_app::playground::PlaygroundMachine as Machine;
 use volary_app::playground::consent::PlannedEpisode;
 use volary_app::playground::known::KnownEnvironments;
 use volary_app::playground::linked_code::LinkedCode;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use volary_core::json::Text;
 use volary_protocol::WorkerLoss;
 use volary_protocol::environments::{EnvironmentId, Event as WorkerEvent};
-use volary_trajectory::Episode;
+use volary_episode::Episode;
 
 use super::known::is_remote;
 use super::session::{Change, Session, Why};
