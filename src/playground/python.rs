@@ -61,7 +61,7 @@ pub(super) fn is_known_code(playground: Playground, recipe: &Recipe) -> bool {
     let Ok(source) = PythonSource::of_recipe(recipe) else {
         return false;
     };
-    let entries = playground.setup.python;
+    let entries = playground.setup().python;
     entries.with_untracked(|entries| entries.knows(&source))
         || untrack(stored::files).has_run(&source)
 }
@@ -69,7 +69,7 @@ pub(super) fn is_known_code(playground: Playground, recipe: &Recipe) -> bool {
 /// Notes that the user has seen the code of a recipe, if it is one of Python, and agreed to run it.
 pub(super) fn agree(playground: Playground, recipe: &Recipe) {
     if let Ok(source) = PythonSource::of_recipe(recipe) {
-        let entries = playground.setup.python;
+        let entries = playground.setup().python;
         entries.update_untracked(|entries| entries.agree(source));
     }
 }

@@ -3,7 +3,7 @@
 //! A text is in the format of `volary_episode::native`. The key of a part is the id with escaped slashes, a slash,
 //! and the number of the part, because an id may be any string, `a` and `a/000000` among them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use volary_analysis::table::Row;
 use volary_core::json::Text;

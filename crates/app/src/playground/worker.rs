@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use volary_core::json::Text;
+use volary_episode::Episode;
 use volary_protocol::WorkerLoss;
 use volary_protocol::environments::{EnvironmentId, Event as WorkerEvent};
-use volary_episode::Episode;
 
 use super::known::is_remote;
 use super::session::{Change, Session, Why};
