@@ -241,9 +241,10 @@ fn press_key(playground: Playground, press: &keys::KeyPress) -> bool {
         "G" => select(usize::MAX),
         "r" => {
             let is_running = playground.policy().run.get_untracked() != Run::Idle;
-            playground.intend(match is_running {
-                true => Intent::Stop,
-                false => Intent::Run,
+            playground.intend(if is_running {
+                Intent::Stop
+            } else {
+                Intent::Run
             });
             true
         }

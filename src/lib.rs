@@ -51,12 +51,11 @@ pub fn start() {
         Some(port) => workers::host::start(port),
         None => {
             browser::crash_recovery::watch();
-            let root = match browser::location::is_embedded() {
-                true => app::embedded,
-                false => {
-                    pages::load_ahead();
-                    app::app
-                }
+            let root = if browser::location::is_embedded() {
+                app::embedded
+            } else {
+                pages::load_ahead();
+                app::app
             };
             leptos::mount::mount_to_body(root);
             browser::crash_recovery::step_back();

@@ -197,9 +197,10 @@ fn is_deleted(store: Store, key: &str) -> bool {
 
 /// Without a database, everything stored in this visit is in memory, and an empty list is then correct.
 fn unless_in_memory<T>(error: DatabaseError, otherwise: T) -> Result<T, DatabaseError> {
-    match UNSTORED.with_borrow(Unstored::is_empty) {
-        true => Err(error),
-        false => Ok(otherwise),
+    if UNSTORED.with_borrow(Unstored::is_empty) {
+        Err(error)
+    } else {
+        Ok(otherwise)
     }
 }
 

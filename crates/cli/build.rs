@@ -80,9 +80,10 @@ mod page {
             if name.starts_with('.') || LEFT_OUT.contains(&&*inside) {
                 continue;
             }
-            match path.is_dir() {
-                true => collect(&path, &format!("{inside}/"), names)?,
-                false => names.push(inside),
+            if path.is_dir() {
+                collect(&path, &format!("{inside}/"), names)?
+            } else {
+                names.push(inside)
             }
         }
         Ok(())

@@ -39,9 +39,10 @@ pub fn cover(begins: bool) {
         static COVERS: Cell<usize> = const { Cell::new(0) };
     }
     let former = COVERS.get();
-    let count = match begins {
-        true => former + 1,
-        false => former.saturating_sub(1),
+    let count = if begins {
+        former + 1
+    } else {
+        former.saturating_sub(1)
     };
     COVERS.set(count);
     mark_document("data-covered", (count > 0).then_some(""));

@@ -274,9 +274,10 @@ fn described(request: &Request) -> Result<(&str, RequestInit), HttpError> {
         init.set_body(&JsValue::from_str(body));
     }
     init.set_redirect(RequestRedirect::Manual);
-    init.set_credentials(match request.own_cookies {
-        true => RequestCredentials::SameOrigin,
-        false => RequestCredentials::Omit,
+    init.set_credentials(if request.own_cookies {
+        RequestCredentials::SameOrigin
+    } else {
+        RequestCredentials::Omit
     });
     Ok((&request.url, init))
 }

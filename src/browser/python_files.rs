@@ -129,15 +129,14 @@ pub(super) async fn load(mut progress: impl FnMut(f64, f64)) -> Result<PythonFil
     set(&message, "wheels", &wheels);
 
     let path = kit.path("python.html");
-    let document = match is_offline {
-        true => SandboxDocument::Store(path),
-        false => {
-            if let Some(store) = store {
-                // A store that is full or was deleted meanwhile: Python works now, and needs a connection next time.
-                let _ = complete(store, &kit, &list).await;
-            }
-            SandboxDocument::Network(path)
+    let document = if is_offline {
+        SandboxDocument::Store(path)
+    } else {
+        if let Some(store) = store {
+            // A store that is full or was deleted meanwhile: Python works now, and needs a connection next time.
+            let _ = complete(store, &kit, &list).await;
         }
+        SandboxDocument::Network(path)
     };
     Ok(PythonFiles {
         message,

@@ -83,9 +83,10 @@ pub fn selected(id_start: &str) -> Option<Selected> {
         range.start_offset().ok()?,
     )?;
     let end_node = range.end_container().ok()?;
-    let end = match holder.contains(Some(&end_node)) {
-        true => point(&shown, &end_node, range.end_offset().ok()?)?,
-        false => last_point(&shown)?,
+    let end = if holder.contains(Some(&end_node)) {
+        point(&shown, &end_node, range.end_offset().ok()?)?
+    } else {
+        last_point(&shown)?
     };
     Some(Selected {
         id: holder.id(),

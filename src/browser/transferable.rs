@@ -68,15 +68,14 @@ impl Letter {
         if self.bytes.len() >= LONG {
             transfer.push(&bytes.buffer());
         }
-        let value: JsValue = match self.attachments.is_empty() {
-            true => bytes.into(),
-            false => {
-                let letter = Array::of1(&bytes);
-                for attachment in &self.attachments {
-                    letter.push(&attachment.to_js());
-                }
-                letter.into()
+        let value: JsValue = if self.attachments.is_empty() {
+            bytes.into()
+        } else {
+            let letter = Array::of1(&bytes);
+            for attachment in &self.attachments {
+                letter.push(&attachment.to_js());
             }
+            letter.into()
         };
         let _ = recipient.post(&value, &transfer);
     }

@@ -40,9 +40,10 @@ pub async fn acquire(name: &str) -> Option<WebLock> {
         // Resolving a promise of our own cannot fail.
         let _ = decide.call1(&JsValue::NULL, &is_granted.into());
         // Held for as long as this promise is pending.
-        match is_granted {
-            true => JsValue::from(end),
-            false => JsValue::UNDEFINED,
+        if is_granted {
+            JsValue::from(end)
+        } else {
+            JsValue::UNDEFINED
         }
     });
     let options = Object::new();

@@ -109,9 +109,12 @@ pub fn AssignView(
             .with(|all| all.iter().find(|made| made.id == id).cloned());
         made.map(|assignment| view! { <GivenView assignment/> })
     };
-    let label = move || match form.with(AssignmentForm::is_asking) {
-        true => "Asking the class…",
-        false => "Make the link",
+    let label = move || {
+        if form.with(AssignmentForm::is_asking) {
+            "Asking the class…"
+        } else {
+            "Make the link"
+        }
     };
     view! {
         <div class="lesson class-assign">

@@ -153,35 +153,41 @@ pub(super) fn BlindView(
             </button>
         }
     };
-    let choices = move || match is_judged.get() {
-        false => view! {
-            {choice(Preference::Left, "A is better")}
-            {choice(Preference::Equal, "Equal")}
-            {choice(Preference::Right, "B is better")}
-        }
-        .into_any(),
-        true => view! {
-            <button type="button" class="primary" on:click=move |_| handle(Event::Next)>
-                {"Next"}
-            </button>
-        }
-        .into_any(),
-    };
-    let body = move || match is_over.get() {
-        true => view! { <Outcome judging/> }.into_any(),
-        false => view! {
-            <p class="help" role="status">
-                {move || judging.with(BlindJudging::progress)}
-            </p>
-            {sides}
-            <div class="button-row" role="group" aria-label="Which is better?">
-                {choices}
-                <button type="button" class="quiet" on:click=move |_| handle(Event::Stop)>
-                    {"Show the result"}
+    let choices = move || {
+        if is_judged.get() {
+            view! {
+                <button type="button" class="primary" on:click=move |_| handle(Event::Next)>
+                    {"Next"}
                 </button>
-            </div>
+            }
+            .into_any()
+        } else {
+            view! {
+                {choice(Preference::Left, "A is better")}
+                {choice(Preference::Equal, "Equal")}
+                {choice(Preference::Right, "B is better")}
+            }
+            .into_any()
         }
-        .into_any(),
+    };
+    let body = move || {
+        if is_over.get() {
+            view! { <Outcome judging/> }.into_any()
+        } else {
+            view! {
+                <p class="help" role="status">
+                    {move || judging.with(BlindJudging::progress)}
+                </p>
+                {sides}
+                <div class="button-row" role="group" aria-label="Which is better?">
+                    {choices}
+                    <button type="button" class="quiet" on:click=move |_| handle(Event::Stop)>
+                        {"Show the result"}
+                    </button>
+                </div>
+            }
+            .into_any()
+        }
     };
     view! {
         <section class="class-blind" aria-label="Blind comparison">

@@ -156,9 +156,10 @@ fn cell(board: Board, row: &BoardRow, name: &str, place: usize) -> AnyView {
         let hash = format!("#/review/class-{id}-{}", place + 1);
         to_review(board, vec![id.clone()], hash);
     };
-    let class = match texts.is_solved {
-        true => "class-cell solved",
-        false => "class-cell",
+    let class = if texts.is_solved {
+        "class-cell solved"
+    } else {
+        "class-cell"
     };
     let id = row.id.clone();
     let playground = use_playground();

@@ -30,9 +30,10 @@ pub(super) fn ConnectionPanel(board: Board, url: String) -> impl IntoView {
         board.connect(&url.get_untracked(), &key.get_untracked());
         key.set(String::new());
     };
-    let key_help = Signal::derive(move || match has_key.get() {
-        true => "Leave it empty to use the key that you entered before.",
-        false => {
+    let key_help = Signal::derive(move || {
+        if has_key.get() {
+            "Leave it empty to use the key that you entered before."
+        } else {
             "The key that the server printed, or was started with. It is sent to this server only; Settings says where keys are stored."
         }
     });

@@ -84,9 +84,10 @@ fn take_files(
 ) {
     browser::spawn(async move {
         for file in files {
-            let read = match file.size > LARGEST {
-                true => Err("it is too large".to_owned()),
-                false => file.read().await,
+            let read = if file.size > LARGEST {
+                Err("it is too large".to_owned())
+            } else {
+                file.read().await
             };
             let text = read.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
             if let Ok(text) = &text

@@ -253,18 +253,14 @@ fn delivery_words(desk: &WorkDesk, can_send: bool) -> String {
     if desk.is_unconfirmed() {
         return "Your last hand-in was not confirmed. Your work is kept in this browser; hand in again.".to_owned();
     }
-    let done = match can_send {
-        true => "Handed in",
-        false => "Saved",
-    };
+    let done = if can_send { "Handed in" } else { "Saved" };
     match desk.delivery() {
         Delivery::Delivered { at, is_changed } => {
             let at = timers::local_time(*at);
-            match is_changed {
-                true => {
-                    format!("{done} on {at}. You changed it since; hand in again to replace it.")
-                }
-                false => format!("{done} on {at}. You can continue and hand in again."),
+            if *is_changed {
+                format!("{done} on {at}. You changed it since; hand in again to replace it.")
+            } else {
+                format!("{done} on {at}. You can continue and hand in again.")
             }
         }
         _ if desk.played() == 0 => "Not handed in yet. Start a task first.".to_owned(),

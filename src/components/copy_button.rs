@@ -56,9 +56,10 @@ pub fn CopyButton(
         Copied::Yes => Glyph::Check,
         Copied::No => Glyph::Warning,
     };
-    let name = match icon_only {
-        true => view! { <span class="visually-hidden">{label}</span> }.into_any(),
-        false => label.into_any(),
+    let name = if icon_only {
+        view! { <span class="visually-hidden">{label}</span> }.into_any()
+    } else {
+        label.into_any()
     };
     view! {
         <button

@@ -26,9 +26,12 @@ pub fn ExportDialog(
     children: Option<Children>,
 ) -> impl IntoView {
     let masks = RwSignal::new(false);
-    let found = Memo::new(move |_| match open.get() {
-        true => episode.with(|episode| OwnedFinding::all(sensitive::check(episode))),
-        false => Vec::new(),
+    let found = Memo::new(move |_| {
+        if open.get() {
+            episode.with(|episode| OwnedFinding::all(sensitive::check(episode)))
+        } else {
+            Vec::new()
+        }
     });
     let go = Callback::new(move |step| {
         open.set(false);

@@ -14,9 +14,10 @@ pub fn Field(
     /// The control and its related content.
     children: Children,
 ) -> impl IntoView {
-    let class = match explained {
-        true => "field explained",
-        false => "field",
+    let class = if explained {
+        "field explained"
+    } else {
+        "field"
     };
     view! {
         <div class=class>

@@ -106,9 +106,10 @@ fn reply_view(exchange: &Exchange) -> AnyView {
         .into_any();
     };
     let body = reply.body.clone();
-    let badge = match is_success(reply.status) {
-        true => "badge good",
-        false => "badge bad",
+    let badge = if is_success(reply.status) {
+        "badge good"
+    } else {
+        "badge bad"
     };
     let cut = cut_text(reply).map(|text| view! { <p class="faint">{text}</p> });
     let received = [("content-type".to_owned(), reply.content_type.to_string())];

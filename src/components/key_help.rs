@@ -70,9 +70,10 @@ pub fn KeyHelp(
     Effect::new(move |_| {
         if open.get() {
             browser::spawn(async move {
-                let words = match offline::store().await {
-                    true => "This page is stored in the browser and works without a connection.",
-                    false => "This page needs a connection: it is not stored in the browser.",
+                let words = if offline::store().await {
+                    "This page is stored in the browser and works without a connection."
+                } else {
+                    "This page needs a connection: it is not stored in the browser."
                 };
                 stored.try_set(words);
             });
@@ -114,19 +115,20 @@ pub fn KeyHelp(
 fn about_source() -> AnyView {
     let license = format!("Licence: {}. ", env!("CARGO_PKG_LICENSE"));
     let repository = env!("CARGO_PKG_REPOSITORY");
-    match repository.is_empty() {
-        true => view! {
+    if repository.is_empty() {
+        view! {
             {license}
             "The source is one Cargo workspace; its ARCHITECTURE.md says where to start."
         }
-        .into_any(),
-        false => view! {
+        .into_any()
+    } else {
+        view! {
             {license}
             <a href=repository target="_blank" rel="noopener">
                 "Source"
             </a>
         }
-        .into_any(),
+        .into_any()
     }
 }
 

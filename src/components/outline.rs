@@ -48,15 +48,19 @@ pub fn outline(
             step => count_text(step),
         };
         let is_selected = move || selected.get() == step;
-        let class = move || match is_selected() {
-            true => "outline-line selected",
-            false => "outline-line",
+        let class = move || {
+            if is_selected() {
+                "outline-line selected"
+            } else {
+                "outline-line"
+            }
         };
         let reward = line.reward.map(|reward| {
             let sign = if reward > 0.0 { "+" } else { "" };
-            let class = match reward < 0.0 {
-                true => "reward bad",
-                false => "reward good",
+            let class = if reward < 0.0 {
+                "reward bad"
+            } else {
+                "reward good"
             };
             view! { <span class=class>{format!("{sign}{}", reward_text(reward))}</span> }
         });

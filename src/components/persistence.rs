@@ -17,17 +17,18 @@ pub fn Persistence(
             on_request.try_run(());
         });
     };
-    match is_promised {
-        true => view! {
+    if is_promised {
+        view! {
             <p class="help">{"The browser keeps this data even when the disk is full."}</p>
         }
-        .into_any(),
-        false => view! {
+        .into_any()
+    } else {
+        view! {
             <p class="help">{"The browser may delete this data when the disk is full."}</p>
             <button type="button" on:click=request>
                 {"Request persistent storage"}
             </button>
         }
-        .into_any(),
+        .into_any()
     }
 }

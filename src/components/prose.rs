@@ -65,9 +65,10 @@ fn element(node: &ProseNode, at: usize) -> AnyView {
         ProseKind::Link(address) => link(address, None, inside()),
         ProseKind::Image(address) => image(node, address, at),
         ProseKind::Box(ticked) => {
-            let (name, sign) = match ticked {
-                true => ("done", "☑ "),
-                false => ("not done", "☐ "),
+            let (name, sign) = if *ticked {
+                ("done", "☑ ")
+            } else {
+                ("not done", "☐ ")
             };
             view! {
                 <span class="prose-box" role="img" aria-label=name data-skip="">
@@ -134,9 +135,10 @@ fn image(node: &ProseNode, address: &str, at: usize) -> AnyView {
         .into_any();
     }
     let mut inside = vec![view! { <span data-skip="">{"Image not loaded: "}</span> }.into_any()];
-    match node.children.is_empty() {
-        true => inside.push(view! { <span data-skip="">{inert(address)}</span> }.into_any()),
-        false => inside.extend(draw(&node.children, at)),
+    if node.children.is_empty() {
+        inside.push(view! { <span data-skip="">{inert(address)}</span> }.into_any())
+    } else {
+        inside.extend(draw(&node.children, at))
     }
     link(address, Some("image-elsewhere"), inside)
 }

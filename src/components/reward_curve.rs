@@ -109,9 +109,12 @@ fn figure(
     let of_curve = move |part: fn(&Curve) -> String| move || curve.with(part);
     // If all amounts are zero, both bounds are equal and shown once.
     let high = move || {
-        bounds.with(|bounds| match bounds.high > bounds.low {
-            true => amount(bounds.high),
-            false => String::new(),
+        bounds.with(|bounds| {
+            if bounds.high > bounds.low {
+                amount(bounds.high)
+            } else {
+                String::new()
+            }
         })
     };
     view! {

@@ -117,13 +117,14 @@ impl CheckedExport {
         save: impl Fn(bool) + Send + Sync + 'static,
     ) {
         let save = Callback::new(save);
-        match found.is_empty() {
-            true => save.run(false),
-            false => self.0.set(Some(Arc::new(Pending {
+        if found.is_empty() {
+            save.run(false)
+        } else {
+            self.0.set(Some(Arc::new(Pending {
                 subject,
                 found,
                 save,
-            }))),
+            })))
         }
     }
 }

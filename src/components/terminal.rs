@@ -30,12 +30,13 @@ pub fn terminal(text: &str, at: usize) -> AnyView {
 }
 
 fn class(look: TextStyle) -> Option<String> {
-    let (colour, behind) = match look.inverse {
-        true => (
+    let (colour, behind) = if look.inverse {
+        (
             Some(look.behind.unwrap_or(0)),
             Some(look.colour.unwrap_or(7)),
-        ),
-        false => (look.colour, look.behind),
+        )
+    } else {
+        (look.colour, look.behind)
     };
     let mut classes: Vec<String> = Vec::new();
     classes.extend(colour.map(|colour| format!("ink-{colour}")));

@@ -102,9 +102,12 @@ pub(super) fn fold_class(classes: &'static str, fold: RwSignal<Fold>) -> Signal<
 #[component]
 pub(super) fn FoldControls(fold: RwSignal<Fold>, parts: usize, size: String) -> impl IntoView {
     let is_open = move || fold.get() != Fold::Preview;
-    let label = move || match is_open() {
-        true => "Show less".to_owned(),
-        false => format!("Show all ({size})"),
+    let label = move || {
+        if is_open() {
+            "Show less".to_owned()
+        } else {
+            format!("Show all ({size})")
+        }
     };
     let toggle = move |_| {
         fold.update(|fold| {

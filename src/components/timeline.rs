@@ -99,9 +99,12 @@ fn PlayButton(
         playing.update(|playing| *playing = !*playing);
     };
     let name = move || if playing.get() { "Pause" } else { "Play" };
-    let glyph = move || match playing.get() {
-        true => Glyph::Pause,
-        false => Glyph::Play,
+    let glyph = move || {
+        if playing.get() {
+            Glyph::Pause
+        } else {
+            Glyph::Play
+        }
     };
     view! {
         <button

@@ -98,9 +98,12 @@ pub fn Transcript(
             former_step == former_steps && step == steps && steps > former_steps
         });
         if !moved_along && !context.chose_here(step) {
-            place.scroll.update_value(|scroll| match step >= steps {
-                true => scroll.to_end(),
-                false => scroll.reveal(step),
+            place.scroll.update_value(|scroll| {
+                if step >= steps {
+                    scroll.to_end()
+                } else {
+                    scroll.reveal(step)
+                }
             });
             place.go();
         }
@@ -135,9 +138,12 @@ pub fn Transcript(
         place.scroll.update_value(Scroll::to_end);
         place.go();
     };
-    let class = move || match can_rewind.get() {
-        true => "transcript-scroll",
-        false => "transcript-scroll no-rewind",
+    let class = move || {
+        if can_rewind.get() {
+            "transcript-scroll"
+        } else {
+            "transcript-scroll no-rewind"
+        }
     };
     // Event delegation: the listeners of the log serve the buttons of all blocks.
     view! {
@@ -282,9 +288,10 @@ impl ScrollState {
         let same_edition = self.drawn.get_value() == edition;
         let shown = self.window.get_untracked();
         let (window, placed, follows) = self.scroll.with_value(|scroll| {
-            let window = match same_edition {
-                true => scroll.window_from(&shown),
-                false => scroll.window(),
+            let window = if same_edition {
+                scroll.window_from(&shown)
+            } else {
+                scroll.window()
             };
             (window, scroll.is_placed(), scroll.follows())
         });

@@ -221,9 +221,12 @@ fn view(frame: Frame) -> AnyView {
     let content = frame.content;
     let has_begun = Memo::new(move |_| content.with(|content| content.kind().is_some()));
     let is_playing = Memo::new(move |_| content.with(EmbedContent::is_playing));
-    let title = Memo::new(move |_| match has_begun.get() {
-        true => player.episode.with(|episode| episode.name.to_string()),
-        false => "Volary".to_owned(),
+    let title = Memo::new(move |_| {
+        if has_begun.get() {
+            player.episode.with(|episode| episode.name.to_string())
+        } else {
+            "Volary".to_owned()
+        }
     });
     let begin = Memo::new(move |_| {
         let is_over = player.episode.with(|episode| episode.is_over());

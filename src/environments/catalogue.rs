@@ -177,13 +177,19 @@ pub(super) fn PlayButton(
 fn RemoveButton(name: String) -> impl IntoView {
     let asked = RwSignal::new(false);
     let file = name.clone();
-    let label = move || match asked.get() {
-        true => format!("Confirm: remove {name}"),
-        false => format!("Remove {name}"),
+    let label = move || {
+        if asked.get() {
+            format!("Confirm: remove {name}")
+        } else {
+            format!("Remove {name}")
+        }
     };
-    let remove = move |_| match asked.get_untracked() {
-        true => stored::remove(&file),
-        false => asked.set(true),
+    let remove = move |_| {
+        if asked.get_untracked() {
+            stored::remove(&file)
+        } else {
+            asked.set(true)
+        }
     };
     view! {
         <button type="button" class="quiet small" aria-label=label on:click=remove>

@@ -275,9 +275,12 @@ fn RemoveCheckout(adding: Adding) -> impl IntoView {
             adding.problem.set(forgotten.err().unwrap_or_default());
         });
     };
-    let label = move || match asked.get() {
-        true => "Confirm: remove tau-bench",
-        false => "Remove tau-bench",
+    let label = move || {
+        if asked.get() {
+            "Confirm: remove tau-bench"
+        } else {
+            "Remove tau-bench"
+        }
     };
     view! {
         <button type="button" class="quiet small" aria-label=label on:click=remove>

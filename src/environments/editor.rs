@@ -136,10 +136,11 @@ impl Editor {
 
     fn changed(self) {
         let is_shown = |check: &CodeCheck| *check.result() != CodeResult::None;
-        match self.check.with_untracked(is_shown) {
-            true => self.check.update(CodeCheck::changed),
+        if self.check.with_untracked(is_shown) {
+            self.check.update(CodeCheck::changed)
+        } else {
             // While nothing is shown, typing redraws nothing.
-            false => self.check.update_untracked(CodeCheck::changed),
+            self.check.update_untracked(CodeCheck::changed)
         }
     }
 
@@ -366,9 +367,10 @@ fn versions(state: Editor) -> Option<impl IntoView> {
     let versions = files.get(&name)?.versions.clone();
     let last = versions.len().checked_sub(1).filter(|last| *last > 0)?;
     let options = (0..=last).rev().map(|place| {
-        let text = match place == last {
-            true => format!("Version {} (last)", place + 1),
-            false => format!("Version {}", place + 1),
+        let text = if place == last {
+            format!("Version {} (last)", place + 1)
+        } else {
+            format!("Version {}", place + 1)
         };
         view! { <option value=place.to_string()>{text}</option> }
     });

@@ -21,9 +21,10 @@ pub fn check_file(file: &str, size: f64) -> Result<(), String> {
     if file.ends_with(".whl") {
         return Err("Open the environment that needs the wheel, and drop it there.".to_owned());
     }
-    match size > LARGEST_FILE {
-        true => Err(format!("{file} is larger than 1 MB.")),
-        false => Ok(()),
+    if size > LARGEST_FILE {
+        Err(format!("{file} is larger than 1 MB."))
+    } else {
+        Ok(())
     }
 }
 
@@ -59,9 +60,10 @@ pub fn checkout_files<F>(
         return Ok(files);
     }
     let is_folder = files.iter().any(|file| is_of_checkout(name(file)));
-    match is_folder {
-        true => files.retain(|file| is_of_checkout(name(file))),
-        false => files.retain(|file| is_zip(name(file))),
+    if is_folder {
+        files.retain(|file| is_of_checkout(name(file)))
+    } else {
+        files.retain(|file| is_zip(name(file)))
     }
     match (is_folder, files.len()) {
         (true, _) | (false, 1) => Ok(files),

@@ -325,16 +325,18 @@ fn verdict_words(
 /// Formats a difference. One that rounds to zero has no sign.
 fn signed(value: f64) -> String {
     let text = short(value);
-    match value > 0.0 && text != short(0.0) {
-        true => format!("+{text}"),
-        false => text,
+    if value > 0.0 && text != short(0.0) {
+        format!("+{text}")
+    } else {
+        text
     }
 }
 
 fn p_words(p: f64) -> String {
-    match p < 0.001 {
-        true => "less than 0.001".to_owned(),
-        false => format!("{p:.3}"),
+    if p < 0.001 {
+        "less than 0.001".to_owned()
+    } else {
+        format!("{p:.3}")
     }
 }
 

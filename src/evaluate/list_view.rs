@@ -200,17 +200,19 @@ pub(super) fn policy_words(name: &str, models: &[Text]) -> String {
         .map(|model| &**model)
         .filter(|model| *model != name)
         .collect();
-    match others.is_empty() {
-        true => name.to_owned(),
-        false => format!("{name} ({})", others.join(", ")),
+    if others.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name} ({})", others.join(", "))
     }
 }
 
 fn progress_words(head: &Head) -> String {
     let done = head.finished + head.failed;
-    let mut words = match done == head.total {
-        true => plural(head.total, "episode"),
-        false => format!("{} of {}", count_text(done), plural(head.total, "episode")),
+    let mut words = if done == head.total {
+        plural(head.total, "episode")
+    } else {
+        format!("{} of {}", count_text(done), plural(head.total, "episode"))
     };
     if head.failed > 0 {
         words.push_str(&format!(", {} failed", count_text(head.failed)));

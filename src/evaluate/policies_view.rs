@@ -57,9 +57,10 @@ const HEADS: [&str; 9] = [
 
 fn policy_row(name: &str, row: &PolicyRow) -> AnyView {
     let mut numbers = vec![
-        match row.finished == row.total {
-            true => count_text(row.total),
-            false => format!("{} of {}", count_text(row.finished), count_text(row.total)),
+        if row.finished == row.total {
+            count_text(row.total)
+        } else {
+            format!("{} of {}", count_text(row.finished), count_text(row.total))
         },
         chart::reward_words(row),
         row.rate
@@ -82,9 +83,10 @@ fn policy_row(name: &str, row: &PolicyRow) -> AnyView {
     numbers.push(row.seconds.map_or_else(|| "–".to_owned(), seconds_text));
     let numbers = numbers.into_iter();
     let numbers = numbers.map(|number| view! { <td class="number">{number}</td> });
-    let failures = match failures.is_empty() {
-        true => "none".to_owned(),
-        false => failures.join(", "),
+    let failures = if failures.is_empty() {
+        "none".to_owned()
+    } else {
+        failures.join(", ")
     };
     view! {
         <tr>

@@ -200,9 +200,12 @@ pub(super) fn Controls(
         }
     };
     // Pause and Resume are one button, so that it keeps the focus.
-    let pause_or_resume = move |_| match untrack(is_running) {
-        true => act(|run| run.pause(PauseReason::Asked)),
-        false => act(OpenRun::resume),
+    let pause_or_resume = move |_| {
+        if untrack(is_running) {
+            act(|run| run.pause(PauseReason::Asked))
+        } else {
+            act(OpenRun::resume)
+        }
     };
     let (id, name) = (run.id.to_string(), run.plan.name.to_string());
     let mut policies = run.plan.policies.iter();

@@ -299,9 +299,10 @@ impl OpenRun {
 
     /// Schedules an update of the page.
     pub(super) fn show_soon(self: &Rc<Self>) {
-        let due = match self.with(|evaluation| *evaluation.phase() == EvaluationPhase::Running) {
-            true => Due::Soon,
-            false => Due::Now,
+        let due = if self.with(|evaluation| *evaluation.phase() == EvaluationPhase::Running) {
+            Due::Soon
+        } else {
+            Due::Now
         };
         let Some(wait) = self.throttle.changed(timers::now(), due) else {
             return;

@@ -56,9 +56,10 @@ impl WorkerStage {
             .lease()
             .ok_or_else(|| crashed("no worker is available".to_owned()))?;
         let mut stage = WorkerStage {
-            place: match task::is_server(&recipe.environment) {
-                true => StagePlace::Server,
-                false => StagePlace::Worker,
+            place: if task::is_server(&recipe.environment) {
+                StagePlace::Server
+            } else {
+                StagePlace::Worker
             },
             lease: Rc::new(lease),
             questions: Questions::of(PlayingPage::Evaluation),

@@ -320,13 +320,14 @@ impl Evaluations {
             return;
         };
         let results: Vec<CellResult> = run.results();
-        let (text, ending, kind) = match as_csv {
-            true => (export::to_csv(&run.plan, &results), "csv", "text/csv"),
-            false => (
+        let (text, ending, kind) = if as_csv {
+            (export::to_csv(&run.plan, &results), "csv", "text/csv")
+        } else {
+            (
                 export::to_jsonl(&run.plan, &results),
                 "jsonl",
                 "application/jsonl",
-            ),
+            )
         };
         let name = format!("evaluation-{}.{ending}", run.id);
         let found = OwnedFinding::all(check_document(&text));
@@ -357,9 +358,12 @@ impl Evaluations {
             }
             let name = format!("episodes-{}.jsonl", run.id);
             self.export.save("The file", found, move |is_masked| {
-                let lines = lines.iter().map(|line| match is_masked {
-                    true => masked_lines(line),
-                    false => format!("{line}\n"),
+                let lines = lines.iter().map(|line| {
+                    if is_masked {
+                        masked_lines(line)
+                    } else {
+                        format!("{line}\n")
+                    }
                 });
                 let text: String = lines.collect();
                 files::download(&name, "application/jsonl", text.as_bytes());

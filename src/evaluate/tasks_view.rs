@@ -60,9 +60,10 @@ pub(super) fn TasksTable(evaluations: Evaluations, run: Rc<OpenRun>) -> impl Int
             let name = names.get(policy).cloned().unwrap_or_default();
             let label = format!("{title}, {name}: {}", cell_words(cell));
             let is_empty = cell.rewards.is_empty() && cell.failures == 0;
-            let content = match is_empty {
-                true => view! { <span class="faint">"–"</span> }.into_any(),
-                false => view! {
+            let content = if is_empty {
+                view! { <span class="faint">"–"</span> }.into_any()
+            } else {
+                view! {
                     <button
                         type="button"
                         class=cell_class(cell)
@@ -72,7 +73,7 @@ pub(super) fn TasksTable(evaluations: Evaluations, run: Rc<OpenRun>) -> impl Int
                         {cell_text(cell)}
                     </button>
                 }
-                .into_any(),
+                .into_any()
             };
             view! { <div role="cell">{content}</div> }
         });

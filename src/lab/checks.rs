@@ -111,9 +111,10 @@ pub(super) fn trains_end(
     });
     let counts: Vec<String> = counts.collect();
     let reason = format!("{end} is trained: {}.", counts.join(", "));
-    let outcome = match is_good {
-        true => CheckOutcome::Good,
-        false => CheckOutcome::Bad,
+    let outcome = if is_good {
+        CheckOutcome::Good
+    } else {
+        CheckOutcome::Bad
     };
     Check::new(QUESTION, outcome, reason)
 }

@@ -128,9 +128,10 @@ fn read_messages(text: &str) -> Result<Vec<Json>, String> {
 }
 
 fn read_tools(text: &str) -> Result<Vec<Json>, String> {
-    let list = match text.trim().is_empty() {
-        true => Vec::new(),
-        false => read_list(text, "tools")?,
+    let list = if text.trim().is_empty() {
+        Vec::new()
+    } else {
+        read_list(text, "tools")?
     };
     for (place, tool) in list.iter().enumerate() {
         if tool.as_object().is_none() {

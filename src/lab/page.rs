@@ -190,9 +190,10 @@ impl Lab {
         spawn(async move {
             let mut refused = RefusedFiles::default();
             for file in files {
-                let taken = match file.size > LARGEST_FILE {
-                    true => Err("It is larger than 64 MB.".to_owned()),
-                    false => file.read().await.and_then(LabFile::read),
+                let taken = if file.size > LARGEST_FILE {
+                    Err("It is larger than 64 MB.".to_owned())
+                } else {
+                    file.read().await.and_then(LabFile::read)
                 };
                 match taken {
                     Ok(given) => self.give(&file, given).await,

@@ -247,16 +247,16 @@ fn record(
                 let continues = after
                     .get(place + 1)
                     .is_some_and(|next| next.role == ChatRole::Assistant);
-                match is_turn {
-                    true => sampled(token_in, message, tokenizer),
-                    false => {
-                        let observation = match continues {
-                            true => Observation::Continues,
-                            false => Observation::Closes,
-                        };
-                        let delta = token_in.observation(message, observation);
-                        tokenized(delta.map_err(|error| failed(error.to_string()))?, tokenizer)
-                    }
+                if is_turn {
+                    sampled(token_in, message, tokenizer)
+                } else {
+                    let observation = if continues {
+                        Observation::Continues
+                    } else {
+                        Observation::Closes
+                    };
+                    let delta = token_in.observation(message, observation);
+                    tokenized(delta.map_err(|error| failed(error.to_string()))?, tokenizer)
                 }
             }
         }

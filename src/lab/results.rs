@@ -197,9 +197,10 @@ fn tokens(
     } = TokenRuns::of(strip, difference, room, tokenizer);
     let runs = runs.into_iter().map(|run| {
         let tokens = run.tokens.iter().map(|token| {
-            let class = match token.is_special {
-                true => "token special",
-                false => "token",
+            let class = if token.is_special {
+                "token special"
+            } else {
+                "token"
             };
             view! {
                 {token.differs.then(first_difference)}
@@ -207,9 +208,10 @@ fn tokens(
             }
         });
         let tokens = tokens.collect_view();
-        match run.is_trained {
-            true => view! { <mark class="trained">{tokens}</mark> }.into_any(),
-            false => view! { <span class="untrained">{tokens}</span> }.into_any(),
+        if run.is_trained {
+            view! { <mark class="trained">{tokens}</mark> }.into_any()
+        } else {
+            view! { <span class="untrained">{tokens}</span> }.into_any()
         }
     });
     let at_end = differs_at_end.then(first_difference);

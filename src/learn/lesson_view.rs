@@ -149,9 +149,10 @@ fn hint(text: String) -> AnyView {
 
 pub(super) fn token_strip(tokens: &[(bool, String)]) -> AnyView {
     let boxes = tokens.iter().map(|(counts, text)| {
-        let name = match counts {
-            true => "learned: ",
-            false => "not learned: ",
+        let name = if *counts {
+            "learned: "
+        } else {
+            "not learned: "
         };
         view! {
             <li class=if *counts { "learned" } else { "" }>

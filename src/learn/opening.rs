@@ -39,9 +39,10 @@ pub(crate) async fn open(
             Ok(OpenedKind::Recording)
         }
         EmbedSource::Replay { recipe, actions } => {
-            let opened = match actions.is_empty() {
-                true => OpenedKind::Task,
-                false => OpenedKind::Replayed,
+            let opened = if actions.is_empty() {
+                OpenedKind::Task
+            } else {
+                OpenedKind::Replayed
             };
             let name = match &recipe.task {
                 Some(task) => format!("{} · {}", recipe.environment, task.id),

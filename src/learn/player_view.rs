@@ -54,9 +54,10 @@ pub fn PlayView(
         let is_awaited = !is_fresh || is_resumed;
         if playground.whole().get() && is_awaited && !is_opened.get_value() {
             is_opened.set_value(true);
-            match is_resumed {
-                true => open_with(resume.get_value()),
-                false => open(),
+            if is_resumed {
+                open_with(resume.get_value())
+            } else {
+                open()
             }
         }
     });
@@ -67,9 +68,10 @@ pub fn PlayView(
         }
     };
     let has_begun = Memo::new(move |_| player.edition.get() > 0);
-    let action = match is_fresh {
-        true => "Start",
-        false => "Continue from here",
+    let action = if is_fresh {
+        "Start"
+    } else {
+        "Continue from here"
     };
     let is_offered = move || is_playable && !is_playing.get() && playground.whole().get();
     view! {

@@ -103,9 +103,12 @@ pub(super) fn SequenceForm() -> impl IntoView {
     };
     // A link to no slides would present nothing.
     let copied = move || {
-        pasted.with_untracked(|PastedLinks { links, .. }| match links.is_empty() {
-            true => String::new(),
-            false => location::address_with(&LearnPlace::presenting(links)),
+        pasted.with_untracked(|PastedLinks { links, .. }| {
+            if links.is_empty() {
+                String::new()
+            } else {
+                location::address_with(&LearnPlace::presenting(links))
+            }
         })
     };
     view! {

@@ -322,14 +322,13 @@ impl LibraryClient {
     /// Shows why a file could not be fetched, and what to do.
     fn explain(self, unfetched: Unfetched) {
         spawn(async move {
-            let notice = match unfetched.answered {
-                true => unfetched::answered(&unfetched),
-                false => {
-                    let page = network::page();
-                    let silence = network::without_asking(&unfetched.url).await;
-                    let cause = Cause::of(&unfetched.url, &page, &silence);
-                    unfetched::unanswered(&unfetched, &page, cause)
-                }
+            let notice = if unfetched.answered {
+                unfetched::answered(&unfetched)
+            } else {
+                let page = network::page();
+                let silence = network::without_asking(&unfetched.url).await;
+                let cause = Cause::of(&unfetched.url, &page, &silence);
+                unfetched::unanswered(&unfetched, &page, cause)
             };
             self.handle(|library, _| vec![library.failed(notice)]);
         });

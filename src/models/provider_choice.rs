@@ -76,9 +76,10 @@ impl ProviderChoice {
                 }
             }
         }
-        saved.connection.name = match has_own_name {
-            true => name,
-            false => self.default_name().into(),
+        saved.connection.name = if has_own_name {
+            name
+        } else {
+            self.default_name().into()
         };
     }
 }

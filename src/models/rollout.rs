@@ -91,9 +91,10 @@ impl RolloutTurn {
     async fn ask(&self, task: RolloutTask) -> Result<Event, ModelError> {
         let conversation = self.conversation.clone();
         let conversation = conversation.map_err(|error| failed(error.to_string()))?;
-        let file = match self.has_tokenizer {
-            true => tokenizer::file().await,
-            false => None,
+        let file = if self.has_tokenizer {
+            tokenizer::file().await
+        } else {
+            None
         };
         let tokenizer = file.as_ref();
         let tokenizer = tokenizer.map(|file| Text::from(format!("{} {}", file.name, file.size)));

@@ -70,9 +70,10 @@ fn content(page: PlayingPage, asked: PendingQuestion, decline: Callback<()>) -> 
                 list.sort_by_key(|saved| Some(&saved.id) != default.as_ref());
                 list
             });
-            match candidates.is_empty() {
-                true => view! { <NoModel purpose decline/> }.into_any(),
-                false => view! { <RoleQuestion purpose candidates decline/> }.into_any(),
+            if candidates.is_empty() {
+                view! { <NoModel purpose decline/> }.into_any()
+            } else {
+                view! { <RoleQuestion purpose candidates decline/> }.into_any()
             }
         }
         (Question::Person { shown }, _) => {
@@ -170,9 +171,12 @@ fn RoleQuestion(
     let candidates = StoredValue::new(candidates);
     let address = move || {
         let saved = candidates.with_value(|list| find(list, &chosen.get()).cloned());
-        saved.map(|saved| match saved.connection.kind.has_server() {
-            true => inert(&saved.connection.base_url),
-            false => inert("It runs on this device; nothing is sent."),
+        saved.map(|saved| {
+            if saved.connection.kind.has_server() {
+                inert(&saved.connection.base_url)
+            } else {
+                inert("It runs on this device; nothing is sent.")
+            }
         })
     };
     let allow = move |_| {

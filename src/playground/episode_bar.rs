@@ -20,9 +20,12 @@ pub(super) fn EpisodeBar() -> impl IntoView {
     let is_empty = Memo::new(move |_| {
         playground.with(|machine| matches!(machine.session().phase(), Phase::Empty))
     });
-    let import = move || match transfer.reading.get() {
-        true => "Importing…",
-        false => "Import",
+    let import = move || {
+        if transfer.reading.get() {
+            "Importing…"
+        } else {
+            "Import"
+        }
     };
     view! {
         <section class="episode-bar" aria-label="Episode and timeline">

@@ -32,9 +32,10 @@ fn HiddenMembers() -> impl IntoView {
         })
     });
     Effect::new(move |_| {
-        let members = match is_open.get() {
-            true => marked.get(),
-            false => Vec::new(),
+        let members = if is_open.get() {
+            marked.get()
+        } else {
+            Vec::new()
         };
         if hidden.with_untracked(|hidden| *hidden != members) {
             hidden.set(members);

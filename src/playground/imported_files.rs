@@ -8,13 +8,14 @@ use volary_protocol::library::NamedFile;
 
 /// Checks the size of a file before it is read.
 pub fn check_size(name: &str, size: f64, largest: f64) -> Result<(), Notice> {
-    match size > largest {
-        true => Err(Notice::new(
+    if size > largest {
+        Err(Notice::new(
             format!("{name} is too large."),
             format!("Its size is {}.", size_text(size as u64)),
             "Choose a file smaller than 512 MB.",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -27,9 +27,10 @@ pub(super) fn reach(playground: Playground, environment: &str) -> Reach {
             Reach::Connected
         } else if let Some(entry) = python::python_entry(playground, environment) {
             // What a name opens is the code of the entry.
-            match python::is_known_code(playground, &entry.recipe(&Object::new(), 0)) {
-                true => Reach::Local,
-                false => Reach::Connected,
+            if python::is_known_code(playground, &entry.recipe(&Object::new(), 0)) {
+                Reach::Local
+            } else {
+                Reach::Connected
             }
         } else if task::python_file(environment).is_some() {
             Reach::Connected
@@ -119,9 +120,10 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
         let episode = machine.episode();
         let actions = wanted.repeated_actions(episode);
         let may_run = machine.session().may_rerun(episode, actions);
-        match may_run {
-            true => None,
-            false => PlannedEpisode::of_record(episode, wanted),
+        if may_run {
+            None
+        } else {
+            PlannedEpisode::of_record(episode, wanted)
         }
     });
     let Some(mut plan) = plan else { return false };

@@ -88,15 +88,16 @@ mod tests {
             &'a mut self,
             _: PolicyInput<'a>,
         ) -> LocalBoxFuture<'a, Result<Decision, PolicyError>> {
-            let decision = match self.fails {
-                true => Err(PolicyError::Unfit {
+            let decision = if self.fails {
+                Err(PolicyError::Unfit {
                     policy: self.name(),
                     reason: "no idea".into(),
-                }),
-                false => Ok(Decision::Act(ToolRequestMessage {
+                })
+            } else {
+                Ok(Decision::Act(ToolRequestMessage {
                     body: Body::text("go"),
                     ..ToolRequestMessage::default()
-                })),
+                }))
             };
             async move { decision }.boxed_local()
         }

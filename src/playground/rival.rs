@@ -88,9 +88,10 @@ pub fn play_from_elsewhere(playground: Playground, episode: &Episode) {
 
 fn play(playground: Playground, person: String, recipe: Recipe) {
     let is_connected = untrack(|| connections::read(|known| !known.list().is_empty()));
-    let kind = match is_connected {
-        true => PolicyKind::Model,
-        false => PolicyKind::Student,
+    let kind = if is_connected {
+        PolicyKind::Model
+    } else {
+        PolicyKind::Student
     };
     policy_settings::choose_policy(playground, kind);
     let before = playground.edition().get_untracked();

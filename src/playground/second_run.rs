@@ -184,9 +184,10 @@ pub fn code_note(episode: Signal<Arc<Episode>>, on_last: Callback<()>) -> Option
     };
     let can_compare = !name.is_empty();
     let restore = move |_| {
-        let name = match name.is_empty() {
-            true => untrack(stored::files).free_name(&name),
-            false => name.clone(),
+        let name = if name.is_empty() {
+            untrack(stored::files).free_name(&name)
+        } else {
+            name.clone()
         };
         stored::save(&name, &source);
         location::go(&Route::Environments { file: Some(name) }.to_hash());

@@ -35,9 +35,10 @@ pub fn value_of(sources: &[TaskSource], place: Option<TaskPlace>) -> String {
     let Some(TaskPlace { source, task }) = place else {
         return String::new();
     };
-    match sources.get(source).is_some_and(is_long) {
-        true => format!("{source}.{BY_NUMBER}"),
-        false => format!("{source}.{task}"),
+    if sources.get(source).is_some_and(is_long) {
+        format!("{source}.{BY_NUMBER}")
+    } else {
+        format!("{source}.{task}")
     }
 }
 

@@ -76,9 +76,10 @@ fn lists(checkout: &Checkout) -> Vec<TaskSource> {
                 continue;
             };
             let tasks = listed(original, kind, split.tasks, checkout.customer());
-            let note = match domain.differences.is_empty() {
-                true => "",
-                false => " (not the original)",
+            let note = if domain.differences.is_empty() {
+                ""
+            } else {
+                " (not the original)"
             };
             lists.push(TaskSource {
                 dataset: format!("{}/{}", entry(original).name, split.name).into(),

@@ -56,9 +56,12 @@ fn Actions(playground: Playground) -> impl IntoView {
             playground.intend(Intent::EditLastAction);
         }
     };
-    let add = move || match manual.composer.with(ActionComposer::is_editing) {
-        true => "Save call",
-        false => "Add call",
+    let add = move || {
+        if manual.composer.with(ActionComposer::is_editing) {
+            "Save call"
+        } else {
+            "Add call"
+        }
     };
     // A button that cannot be pressed is marked as disabled and does nothing; a disabled button would lose the focus.
     view! {

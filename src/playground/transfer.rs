@@ -101,10 +101,11 @@ impl Transfer {
             )
         })?;
         let read = first_episode::read(&worker, files);
-        match self.readers.get_value() == number {
-            true => self.replace_reader(Some(worker)),
+        if self.readers.get_value() == number {
+            self.replace_reader(Some(worker))
+        } else {
             // Newer files replaced these, so their worker is no longer needed.
-            false => drop(worker),
+            drop(worker)
         }
         read.await.map_err(|reason| {
             Notice::new(

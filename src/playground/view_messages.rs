@@ -100,12 +100,11 @@ mod tests {
             let mut messages = ViewMessages::default();
             let mut edition = 0;
             for (number, (grows, size)) in changes.into_iter().enumerate() {
-                match grows {
-                    true => shown.steps.push(step(&number.to_string(), size)),
-                    false => {
-                        shown.steps.truncate(size);
-                        edition += 1;
-                    }
+                if grows {
+                    shown.steps.push(step(&number.to_string(), size));
+                } else {
+                    shown.steps.truncate(size);
+                    edition += 1;
                 }
                 messages.follow(&shown, edition);
                 let mut fresh = ViewMessages::default();

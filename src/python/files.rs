@@ -203,13 +203,14 @@ impl PythonFiles {
         let place = file.versions.iter().position(|other| other == version);
         let (version, versions) = (place.map_or(0, |place| place + 1), file.versions.len());
         let file = file.name.clone();
-        match version == versions {
-            true => CodeState::Last { file },
-            false => CodeState::Changed {
+        if version == versions {
+            CodeState::Last { file }
+        } else {
+            CodeState::Changed {
                 file,
                 version,
                 versions,
-            },
+            }
         }
     }
 

@@ -63,11 +63,10 @@ fn explain(error: &StartError) -> Text {
         "."
     };
     let is_not_awaitable = why.contains("can't be awaited") || why.contains("'await' expression");
-    let hint = match is_not_awaitable {
-        true => {
-            " A method that Volary awaits is not asynchronous: write `async def` for reset and step."
-        }
-        false => "",
+    let hint = if is_not_awaitable {
+        " A method that Volary awaits is not asynchronous: write `async def` for reset and step."
+    } else {
+        ""
     };
     format!(
         "The Python environment could not be {what}. {why}{end}{hint} Edit its file under Environments, then reset."

@@ -71,9 +71,10 @@ fn now_text(
         Err(found) => (format!("{} {}", found.why, found.remedy), true),
         Ok(found) => {
             let is_there = env_id.is_some_and(|id| found.info.running_env_ids.contains(id));
-            let now = match is_there {
-                true => format!("{url} responds and still has the environment."),
-                false => format!("{url} responds but no longer has this environment."),
+            let now = if is_there {
+                format!("{url} responds and still has the environment.")
+            } else {
+                format!("{url} responds but no longer has this environment.")
             };
             (now, false)
         }

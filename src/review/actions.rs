@@ -43,9 +43,12 @@ pub(super) fn Actions(
     let episode = viewer.shown.episode;
     let known = Memo::new(move |_| episode.with(|episode| can_go_on(playground, episode)));
     let unless_unknown = move |does: &'static str| {
-        move || match known.get() {
-            true => does,
-            false => "This page does not have its environment, so it cannot be continued",
+        move || {
+            if known.get() {
+                does
+            } else {
+                "This page does not have its environment, so it cannot be continued"
+            }
         }
     };
     let exporting = RwSignal::new(false);

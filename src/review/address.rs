@@ -43,9 +43,10 @@ pub(super) fn written(
     };
     // Selecting another step drops the passage of a link.
     let keeps_passage = is_open && now.step == step;
-    let (at, words) = match keeps_passage {
-        true => (now.at.clone(), now.words.clone()),
-        false => (None, None),
+    let (at, words) = if keeps_passage {
+        (now.at.clone(), now.words.clone())
+    } else {
+        (None, None)
     };
     Some(ReviewPlace {
         step,

@@ -55,9 +55,10 @@ fn Head(comparison: EpisodeComparison) -> impl IntoView {
             let (left, right) = pair.as_ref()?;
             let place = ClassPlace::Pair {
                 left: left.id.to_string(),
-                right: match comparison.live.get() {
-                    true => IN_PLAYGROUND.to_owned(),
-                    false => right.id.to_string(),
+                right: if comparison.live.get() {
+                    IN_PLAYGROUND.to_owned()
+                } else {
+                    right.id.to_string()
                 },
             };
             Some(view! {
@@ -107,15 +108,16 @@ fn name(episode: &Episode, side: &'static str, in_playground: bool) -> impl Into
         "" => &*episode.id,
         name => name,
     };
-    let address = match in_playground {
-        true => Route::Playground(PlaygroundPlace {
+    let address = if in_playground {
+        Route::Playground(PlaygroundPlace {
             environment: episode.environment().map(|name| name.to_string()),
             ..PlaygroundPlace::default()
-        }),
-        false => Route::Review(ReviewPlace {
+        })
+    } else {
+        Route::Review(ReviewPlace {
             episode: Some(episode.id.to_string()),
             ..ReviewPlace::default()
-        }),
+        })
     };
     let who = episode.model.as_ref().or(episode.policy.as_ref());
     let who = who.map(|who| {
@@ -188,9 +190,10 @@ fn aligned_row(comparison: EpisodeComparison, number: usize) -> AnyView {
         (false, false) => "aligned-row differs",
         (false, true) => "aligned-row differs selected",
     };
-    let (sign, word) = match same {
-        true => ("=", "same"),
-        false => ("≠", "different"),
+    let (sign, word) = if same {
+        ("=", "same")
+    } else {
+        ("≠", "different")
     };
     view! {
         <div class=class role="listitem">
@@ -285,18 +288,20 @@ fn section(section: &Section, [left, right]: Sides) -> AnyView {
             marked_line("diff-line right", right, marked, mark)
         }
     });
-    let body = match section.lines.is_empty() {
-        true => view! { <p class="faint">"No differences."</p> }.into_any(),
-        false => view! {
+    let body = if section.lines.is_empty() {
+        view! { <p class="faint">"No differences."</p> }.into_any()
+    } else {
+        view! {
             <div class="diff-lines" dir="auto">
                 {lines.collect_view()}
             </div>
         }
-        .into_any(),
+        .into_any()
     };
-    let badge = match section.same {
-        true => view! { <span class="badge">"same"</span> },
-        false => view! { <span class="badge notice">"differs"</span> },
+    let badge = if section.same {
+        view! { <span class="badge">"same"</span> }
+    } else {
+        view! { <span class="badge notice">"differs"</span> }
     };
     view! {
         <section class="diff-section">

@@ -105,9 +105,10 @@ impl EpisodeComparison {
         let found = self.alignment.with_untracked(|alignment| {
             let alignment = alignment.as_ref()?;
             let differs = |number: &usize| !is_same_row(alignment, *number);
-            match forward {
-                true => (from + 1..=alignment.rows.len()).find(differs),
-                false => (0..from).rev().find(differs),
+            if forward {
+                (from + 1..=alignment.rows.len()).find(differs)
+            } else {
+                (0..from).rev().find(differs)
             }
         });
         match found {

@@ -56,15 +56,18 @@ impl ShownPart {
         let limit = if is_whole { MOST_ROWS } else { FIRST_ROWS };
         let more = rows.len().saturating_sub(limit);
         rows.truncate(limit);
-        let more_rows = (more > 0).then(|| match is_whole {
-            true => MoreRows::TooMany(format!(
-                "{} more rows. Filter to see them.",
-                count_text(more)
-            )),
-            false => MoreRows::Offered(format!(
-                "Show {}",
-                plural(more.min(MOST_ROWS - FIRST_ROWS), "more row")
-            )),
+        let more_rows = (more > 0).then(|| {
+            if is_whole {
+                MoreRows::TooMany(format!(
+                    "{} more rows. Filter to see them.",
+                    count_text(more)
+                ))
+            } else {
+                MoreRows::Offered(format!(
+                    "Show {}",
+                    plural(more.min(MOST_ROWS - FIRST_ROWS), "more row")
+                ))
+            }
         });
         let columns = cross.columns.len().min(MOST_COLUMNS);
         let more = cross.columns.len() - columns;
@@ -154,9 +157,10 @@ pub(super) fn differing(
 
 /// A difference with its sign.
 pub(super) fn signed(difference: f64) -> String {
-    match difference > 0.0 {
-        true => format!("+{}", rounded(difference)),
-        false => rounded(difference),
+    if difference > 0.0 {
+        format!("+{}", rounded(difference))
+    } else {
+        rounded(difference)
     }
 }
 

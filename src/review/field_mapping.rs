@@ -214,9 +214,12 @@ fn Form(mapping: Mapping) -> impl IntoView {
         Some(file) => format!("Choose what the members of {file} hold."),
         None => format!("Records with {}.", mapping.shape.with(names_text)),
     };
-    let action = move || match mapping.file.with(Option::is_some) {
-        true => "Read the file",
-        false => "Save",
+    let action = move || {
+        if mapping.file.with(Option::is_some) {
+            "Read the file"
+        } else {
+            "Save"
+        }
     };
     let is_unusable = move || mapping.fields.with(|fields| !fields.is_usable());
     view! {

@@ -101,9 +101,10 @@ impl FileInAddress {
         let keeps = RwSignal::new(false);
         let (url, host) = (file.url.clone(), file.host.clone());
         let fetch = move |()| {
-            let origin = match keeps.get_untracked() {
-                true => Origin::Imported,
-                false => Origin::Linked,
+            let origin = if keeps.get_untracked() {
+                Origin::Imported
+            } else {
+                Origin::Linked
             };
             self.asked.set(None);
             self.fetch(&url, origin);

@@ -286,14 +286,15 @@ fn cell(episode: &Episode, step: usize) -> AnyView {
         };
         view! { <span class=class>{reward_text(reward)}</span> }
     });
-    let title = match line.title.is_empty() {
-        true => view! { <span class="outline-title">"no text"</span> }.into_any(),
-        false => view! {
+    let title = if line.title.is_empty() {
+        view! { <span class="outline-title">"no text"</span> }.into_any()
+    } else {
+        view! {
             <span class="outline-title" dir="auto">
                 {inert(&line.title)}
             </span>
         }
-        .into_any(),
+        .into_any()
     };
     view! {
         <div role="cell" class="grid-cell">

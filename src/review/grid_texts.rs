@@ -108,12 +108,11 @@ pub(super) fn summary(episodes: &[Arc<Episode>], common: usize) -> String {
         .iter()
         .filter_map(|episode| episode.reward())
         .collect();
-    let mean = match rewards.is_empty() {
-        true => String::new(),
-        false => {
-            let mean = rewards.iter().sum::<f64>() / rewards.len() as f64;
-            format!(", mean reward {}", reward_text(mean))
-        }
+    let mean = if rewards.is_empty() {
+        String::new()
+    } else {
+        let mean = rewards.iter().sum::<f64>() / rewards.len() as f64;
+        format!(", mean reward {}", reward_text(mean))
     };
     let alike = match common {
         0 => "first difference: step 1".to_owned(),

@@ -137,9 +137,10 @@ struct Relative {
 pub(super) fn Related(client: LibraryClient, viewer: Viewer) -> impl IntoView {
     let relatives = Memo::new(move |_| {
         let episode = viewer.shown.episode.get();
-        match episode.links.is_empty() {
-            true => Vec::new(),
-            false => client.rows.with(|rows| relatives(&episode, rows)),
+        if episode.links.is_empty() {
+            Vec::new()
+        } else {
+            client.rows.with(|rows| relatives(&episode, rows))
         }
     });
     let list = move || {

@@ -59,12 +59,11 @@ fn Head(look: Look, training: Training) -> impl IntoView {
         let all = client.rows.with(|rows| rows.len());
         let is_narrowed = client.matches.with(Option::is_some)
             || look.filters.with(|filters| !filters.is_empty());
-        match is_narrowed {
-            false => plural(all, "trajectory"),
-            true => {
-                let shown = look.shown.with(|rows| rows.len());
-                format!("{} of {}", count_text(shown), count_text(all))
-            }
+        if is_narrowed {
+            let shown = look.shown.with(|rows| rows.len());
+            format!("{} of {}", count_text(shown), count_text(all))
+        } else {
+            plural(all, "trajectory")
         }
     };
     let first_run = Memo::new(move |_| training.first());

@@ -16,9 +16,10 @@ pub enum LinkReach {
 impl LinkReach {
     /// The reach of a link to a place whose trajectory has this `origin`.
     pub fn of(place: &ReviewPlace, origin: Option<&str>) -> LinkReach {
-        match place.url.is_some() || origin == Some(PUBLISHED) {
-            true => LinkReach::Everybody,
-            false => LinkReach::ThisBrowser,
+        if place.url.is_some() || origin == Some(PUBLISHED) {
+            LinkReach::Everybody
+        } else {
+            LinkReach::ThisBrowser
         }
     }
 }

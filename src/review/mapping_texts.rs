@@ -94,9 +94,10 @@ pub(super) fn choices(mut options: Vec<PathSample>, chosen: Option<&str>) -> Vec
         });
     }
     let options = options.into_iter().map(|PathSample { path, sample }| {
-        let text = match sample.is_empty() {
-            true => path.clone(),
-            false => format!("{path}: {sample}"),
+        let text = if sample.is_empty() {
+            path.clone()
+        } else {
+            format!("{path}: {sample}")
         };
         ChoiceText {
             is_chosen: chosen == Some(path.as_str()),
@@ -109,17 +110,19 @@ pub(super) fn choices(mut options: Vec<PathSample>, chosen: Option<&str>) -> Vec
 
 /// What to do where no preview can be made.
 pub(super) fn unmapped_text(has_record: bool) -> &'static str {
-    match has_record {
-        true => "Map the messages, the prompt or the answer to see the first record.",
-        false => "Import a file with these members to see how it is read.",
+    if has_record {
+        "Map the messages, the prompt or the answer to see the first record."
+    } else {
+        "Import a file with these members to see how it is read."
     }
 }
 
 /// Why a record cannot be read.
 pub(super) fn unread_text(reason: String) -> String {
-    match reason.is_empty() {
-        true => "The first record cannot be read this way.".to_owned(),
-        false => reason,
+    if reason.is_empty() {
+        "The first record cannot be read this way.".to_owned()
+    } else {
+        reason
     }
 }
 

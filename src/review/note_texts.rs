@@ -218,9 +218,10 @@ mod tests {
         let notes: Annotations = [verdict("Ada", 1, Verdict::Good)].into_iter().collect();
         let text =
             sidecar::to_text(&notes).replacen("\"annotations\": [", "\"annotations\": [7,", 1);
-        let text = match text.contains("[7,") {
-            true => text,
-            false => text.replacen("\"annotations\":[", "\"annotations\":[7,", 1),
+        let text = if text.contains("[7,") {
+            text
+        } else {
+            text.replacen("\"annotations\":[", "\"annotations\":[7,", 1)
         };
         let (read, notice) = imported("a.json", Ok(text.into_bytes())).expect("one note");
         assert_eq!(read, notes);

@@ -29,9 +29,10 @@ impl RowSelection {
 
     /// Selects or deselects a row.
     pub fn choose(&mut self, id: &Text, chosen: bool) {
-        match chosen {
-            true => self.0.insert(id.clone()),
-            false => self.0.remove(id),
+        if chosen {
+            self.0.insert(id.clone())
+        } else {
+            self.0.remove(id)
         };
     }
 

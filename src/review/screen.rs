@@ -165,9 +165,10 @@ mod tests {
         assert_eq!(Episode.action("/"), Some(KeyAction::FindInEpisode));
         assert_eq!(Episode.action("a"), Some(KeyAction::BeginNote));
         for (key, is_label) in [("1", true), ("9", true), ("0", false), ("12", false)] {
-            let expected = match is_label {
-                true => KeyAction::ToggleLabel,
-                false => KeyAction::SequenceOrViewer,
+            let expected = if is_label {
+                KeyAction::ToggleLabel
+            } else {
+                KeyAction::SequenceOrViewer
             };
             assert_eq!(Episode.action(key), Some(expected), "{key}");
         }

@@ -102,9 +102,12 @@ impl Look {
                     .map(Variation::done)
             })
         });
-        let hidden = Memo::new(move |_| match chosen_columns.with(Option::is_some) {
-            true => Vec::new(),
-            false => uniform.get(),
+        let hidden = Memo::new(move |_| {
+            if chosen_columns.with(Option::is_some) {
+                Vec::new()
+            } else {
+                uniform.get()
+            }
         });
         let columns = Memo::new(move |_| {
             chosen_columns
@@ -215,9 +218,12 @@ impl Look {
 
     /// Selects all visible rows, or clears the selection.
     pub fn choose_all(self, chosen: bool) {
-        self.chosen.update(|known| match chosen {
-            true => self.shown.with_untracked(|shown| known.choose_all(shown)),
-            false => known.clear(),
+        self.chosen.update(|known| {
+            if chosen {
+                self.shown.with_untracked(|shown| known.choose_all(shown))
+            } else {
+                known.clear()
+            }
         });
     }
 

@@ -183,9 +183,10 @@ fn history_text(changes: &[Change]) -> String {
 /// The next or previous step with a change.
 fn next_change(changes: &[Change], from: usize, forward: bool) -> Option<usize> {
     let mut frames = changes.iter().map(|change| change.frame);
-    match forward {
-        true => frames.find(|frame| *frame > from),
-        false => frames.rfind(|frame| *frame < from),
+    if forward {
+        frames.find(|frame| *frame > from)
+    } else {
+        frames.rfind(|frame| *frame < from)
     }
 }
 

@@ -195,9 +195,12 @@ impl Viewer {
     /// Selects the next or previous step with a reward or error. Returns `false` if there is none.
     pub fn go_to_mark(self, forward: bool) -> bool {
         let from = self.shown.selected.get_untracked();
-        let step = self.marks.with_untracked(|marks| match forward {
-            true => next_mark(marks, from),
-            false => previous_mark(marks, from),
+        let step = self.marks.with_untracked(|marks| {
+            if forward {
+                next_mark(marks, from)
+            } else {
+                previous_mark(marks, from)
+            }
         });
         step.is_some_and(|step| {
             self.select(step);
@@ -340,16 +343,17 @@ mod tests {
     /// An episode with an id and this many steps, of which the marked ones failed.
     fn episode(id: &str, steps: usize, failed: &[usize]) -> Arc<Episode> {
         let step = |number: usize| {
-            let outcome = match failed.contains(&number) {
-                true => Outcome::Failed {
+            let outcome = if failed.contains(&number) {
+                Outcome::Failed {
                     message: "It is broken.".into(),
-                },
-                false => Outcome::Observed {
+                }
+            } else {
+                Outcome::Observed {
                     messages: vec![Message::user("seen").into()],
                     reward: 0.0,
                     done: false,
                     truncated: false,
-                },
+                }
             };
             let said = format!("step {number}");
             StepRecord::new(Message::new(Role::Assistant, &*said).into(), outcome)

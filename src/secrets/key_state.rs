@@ -71,9 +71,10 @@ impl KeyState {
 
     /// The keys; none if another tab deleted them.
     pub(super) fn ring(&self, store: &impl KeyStore) -> &Ring {
-        match self.is_forgotten(store) {
-            true => &NO_KEYS,
-            false => &self.ring,
+        if self.is_forgotten(store) {
+            &NO_KEYS
+        } else {
+            &self.ring
         }
     }
 
@@ -485,9 +486,10 @@ mod tests {
             let mut device = BTreeMap::new();
             for (tab, act) in acts {
                 let (state, store) = (&mut tabs[tab], &stores[tab]);
-                let known = match state.is_shared() {
-                    true => &mut device,
-                    false => &mut own[tab],
+                let known = if state.is_shared() {
+                    &mut device
+                } else {
+                    &mut own[tab]
                 };
                 match act {
                     Act::Put { owner, key } => {
@@ -529,9 +531,10 @@ mod tests {
                 for (tab, store) in stores.iter().enumerate() {
                     let mut state = tabs[tab].clone();
                     state.changed_elsewhere(store.get(Keep::Always).as_deref());
-                    let known = match state.is_shared() {
-                        true => &device,
-                        false => &own[tab],
+                    let known = if state.is_shared() {
+                        &device
+                    } else {
+                        &own[tab]
                     };
                     for (owner, name) in OWNERS.iter().enumerate() {
                         let expected = known.get(&owner).cloned().unwrap_or_default();

@@ -181,9 +181,10 @@ fn Entry(editor: Editor, place: usize) -> impl IntoView {
     };
     let model = move || {
         let model = at().connection.model;
-        inert(match model.is_empty() {
-            true => "no model yet",
-            false => &model,
+        inert(if model.is_empty() {
+            "no model yet"
+        } else {
+            &model
         })
     };
     view! {

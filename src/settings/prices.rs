@@ -184,11 +184,12 @@ fn new_model(typed: &str, default: Option<Text>, prices: &Prices) -> Result<Text
     if name.is_empty() {
         return Err("Enter the name of a model.".to_owned());
     }
-    match prices.rows().iter().any(|(known, _)| *known == name) {
-        true => Err(format!(
+    if prices.rows().iter().any(|(known, _)| *known == name) {
+        Err(format!(
             "{name} has a price already. Change it in the table."
-        )),
-        false => Ok(name),
+        ))
+    } else {
+        Ok(name)
     }
 }
 

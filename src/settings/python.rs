@@ -63,9 +63,12 @@ fn LimitField(
     };
     let help_id = format!("{id}-help");
     let described_by = help_id.clone();
-    let words = move || match is_wrong.get() {
-        true => format!("Enter a whole number from {low} to {high}."),
-        false => help.to_owned(),
+    let words = move || {
+        if is_wrong.get() {
+            format!("Enter a whole number from {low} to {high}.")
+        } else {
+            help.to_owned()
+        }
     };
     view! {
         <Field id label>

@@ -160,9 +160,12 @@ fn Unreadable(
             }
         });
     };
-    let label = move || match sure.get() {
-        true => "Yes, delete unreadable records",
-        false => "Delete unreadable records",
+    let label = move || {
+        if sure.get() {
+            "Yes, delete unreadable records"
+        } else {
+            "Delete unreadable records"
+        }
     };
     view! {
         <section class="alert inline" aria-label="Unreadable records">

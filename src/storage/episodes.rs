@@ -97,9 +97,10 @@ pub fn putting_unstored(id: &str) -> Vec<DatabaseChange> {
 
 /// The prefix of the keys of all parts of a text.
 fn parts_of(id: &str) -> String {
-    match id.contains(['/', '%']) {
-        true => format!("{}/", id.replace('%', "%25").replace('/', "%2F")),
-        false => format!("{id}/"),
+    if id.contains(['/', '%']) {
+        format!("{}/", id.replace('%', "%25").replace('/', "%2F"))
+    } else {
+        format!("{id}/")
     }
 }
 

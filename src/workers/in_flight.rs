@@ -40,11 +40,12 @@ impl InFlight {
 
     /// Waits for a change after `since`.
     pub(crate) async fn changed(&self, since: u64) {
-        poll_fn(|context| match self.changes.get() == since {
-            false => Poll::Ready(()),
-            true => {
+        poll_fn(|context| {
+            if self.changes.get() == since {
                 self.wakers.borrow_mut().push(context.waker().clone());
                 Poll::Pending
+            } else {
+                Poll::Ready(())
             }
         })
         .await;

@@ -311,9 +311,10 @@ impl LibraryService {
     }
 
     fn stock_of(&self, id: &str) -> &dyn EpisodeStore {
-        match self.guests.has(id) {
-            true => &self.guests,
-            false => &*self.store,
+        if self.guests.has(id) {
+            &self.guests
+        } else {
+            &*self.store
         }
     }
 
@@ -369,9 +370,10 @@ impl LibraryService {
                 if on {
                     row.tags.push(tag.clone());
                 }
-                match self.guests.has(&row.id) {
-                    true => guests.push(row),
-                    false => rows.push(row),
+                if self.guests.has(&row.id) {
+                    guests.push(row)
+                } else {
+                    rows.push(row)
                 }
             }
             let kept = self.store.label(rows.clone()).await;

@@ -338,9 +338,10 @@ fn side_by_side(jobs: Vec<Job<'_>>) -> Result<()> {
     });
     let failures = ended.into_iter().filter_map(Result::err);
     let failures: Vec<String> = failures.map(|error| format!("{error:#}")).collect();
-    match failures.is_empty() {
-        true => Ok(()),
-        false => bail!("{}", failures.join("\n\n")),
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        bail!("{}", failures.join("\n\n"))
     }
 }
 
@@ -391,9 +392,10 @@ pub fn doctor(project: &Project) -> Result<()> {
             }
             missing += 1;
             writeln!(out, "  missing  {name}, to {}", tool.purpose)?;
-            let who = match tool.source.can_be_installed() {
-                true => "would be done",
-                false => "to be done by you",
+            let who = if tool.source.can_be_installed() {
+                "would be done"
+            } else {
+                "to be done by you"
             };
             writeln!(out, "           {who}: {}", tool.source.how())?;
         }

@@ -83,9 +83,10 @@ impl Scripted {
     /// The script as editable text, one action per line.
     pub fn to_text(&self) -> String {
         let lines: Vec<String> = self.actions.iter().enumerate().map(line).collect();
-        match lines.is_empty() {
-            true => "[]".to_owned(),
-            false => format!("[\n  {}\n]", lines.join(",\n  ")),
+        if lines.is_empty() {
+            "[]".to_owned()
+        } else {
+            format!("[\n  {}\n]", lines.join(",\n  "))
         }
     }
 }

@@ -151,9 +151,10 @@ impl Student {
         let mut random = self.random(0);
         let solving = self.solving_tool(input);
         let others: Vec<&Tool> = others(input.tools, solving.as_deref());
-        let tool = match others.is_empty() {
-            true => input.tools.first()?,
-            false => random.pick(&others)?,
+        let tool = if others.is_empty() {
+            input.tools.first()?
+        } else {
+            random.pick(&others)?
         };
         let arguments = self.plausible_arguments(tool, input, &mut random);
         Some((tool.info.name.clone(), arguments))
@@ -275,9 +276,10 @@ fn others<'a>(tools: &'a [Tool], solving: Option<&str>) -> Vec<&'a Tool> {
 
 fn call(words: &str, name: Text, arguments: Object) -> ToolRequestMessage {
     ToolRequestMessage {
-        body: match words.is_empty() {
-            true => Body::default(),
-            false => Body::text(words),
+        body: if words.is_empty() {
+            Body::default()
+        } else {
+            Body::text(words)
         },
         tool_calls: vec![ToolCall {
             id: Text::default(),

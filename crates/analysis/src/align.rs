@@ -79,9 +79,10 @@ pub fn align_episodes(left: &Episode, right: &Episode) -> Alignment {
         },
     };
     let rows: Vec<AlignedRow> = pairs.into_iter().map(row).collect();
-    let start = match said(&left.start) == said(&right.start) {
-        true => Likeness::FULL,
-        false => Likeness::default(),
+    let start = if said(&left.start) == said(&right.start) {
+        Likeness::FULL
+    } else {
+        Likeness::default()
     };
     let apart = rows.iter().position(|row| row.likeness != Likeness::FULL);
     let first_divergence = match start {

@@ -107,9 +107,10 @@ fn title(column: &Column) -> String {
 }
 
 fn field(out: &mut String, text: &str, is_text: bool) {
-    match is_text {
-        true => push_text(out, text),
-        false => out.push_str(text),
+    if is_text {
+        push_text(out, text)
+    } else {
+        out.push_str(text)
     }
 }
 
@@ -140,12 +141,11 @@ fn without_formulas(text: &str) -> Cow<'_, str> {
         }
         may_start = matches!(character, ';' | '\t' | '\n' | '\r');
     }
-    match copied == 0 && guarded.is_empty() {
-        true => Cow::Borrowed(text),
-        false => {
-            guarded.push_str(&text[copied..]);
-            Cow::Owned(guarded)
-        }
+    if copied == 0 && guarded.is_empty() {
+        Cow::Borrowed(text)
+    } else {
+        guarded.push_str(&text[copied..]);
+        Cow::Owned(guarded)
     }
 }
 

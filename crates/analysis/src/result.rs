@@ -49,9 +49,10 @@ impl LastError {
         let place = self.place?;
         let is_traceback = self.message.contains("Traceback (most recent call last)");
         let mut lines = self.message.lines().filter(|line| !line.trim().is_empty());
-        let line = match is_traceback {
-            true => lines.next_back()?,
-            false => lines.next()?,
+        let line = if is_traceback {
+            lines.next_back()?
+        } else {
+            lines.next()?
         };
         let line = line.trim();
         // A line is a slice of the message, so its start is within it.

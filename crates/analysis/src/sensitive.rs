@@ -200,12 +200,13 @@ fn visit(
 fn of_member(name: Option<&str>, text: &str) -> Vec<Sensitive> {
     let is_secret =
         name.is_some_and(|name| detect::is_secret_name(name) && detect::is_secret_value(text));
-    match is_secret {
-        true => vec![Sensitive {
+    if is_secret {
+        vec![Sensitive {
             kind: FindingKind::Password,
             range: 0..text.len(),
-        }],
-        false => find(text),
+        }]
+    } else {
+        find(text)
     }
 }
 
@@ -214,9 +215,10 @@ fn mask_value(value: Json, name: Option<&str>) -> Json {
         Json::Text(text) if name.is_some_and(|name| OWN.contains(&name)) => Json::Text(text),
         Json::Text(text) => {
             let found = of_member(name, &text);
-            match found.is_empty() {
-                true => Json::Text(text),
-                false => Json::Text(Text::from(mask(&text, &found))),
+            if found.is_empty() {
+                Json::Text(text)
+            } else {
+                Json::Text(Text::from(mask(&text, &found)))
             }
         }
         Json::List(list) => {

@@ -132,10 +132,11 @@ pub fn share_over_tasks(tasks: &[(usize, usize)], confidence: f64) -> Option<Est
         .sum::<f64>()
         / (tasks - 1.0)
         / tasks;
-    let effective = match variance > 0.0 {
-        true => (mean * (1.0 - mean) / variance).clamp(tasks, (trials as f64).max(tasks)),
+    let effective = if variance > 0.0 {
+        (mean * (1.0 - mean) / variance).clamp(tasks, (trials as f64).max(tasks))
+    } else {
         // All tasks are equal: the correlation of trials of one task is unknown.
-        false => tasks,
+        tasks
     };
     (!shares.is_empty()).then(|| wilson(mean, effective, shares.len(), confidence))
 }

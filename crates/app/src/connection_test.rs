@@ -110,9 +110,10 @@ impl ConnectionTest {
     fn forget(&mut self) -> Vec<Effect> {
         let was_running = self.is_running();
         self.outcome = TestOutcome::NotYet;
-        match was_running {
-            true => vec![Effect::Cancel],
-            false => Vec::new(),
+        if was_running {
+            vec![Effect::Cancel]
+        } else {
+            Vec::new()
         }
     }
 }

@@ -37,12 +37,11 @@ impl FileFormat {
     ///
     /// Returns the reason why the format cannot hold the episode.
     pub fn file(&self, episode: &Episode, is_masked: bool) -> Result<EpisodeFile, String> {
-        let bytes = match is_masked {
-            false => (self.encode)(episode)?,
-            true => {
-                let masked = sensitive::masked(episode).map_err(|error| error.to_string())?;
-                (self.encode)(&masked)?
-            }
+        let bytes = if is_masked {
+            let masked = sensitive::masked(episode).map_err(|error| error.to_string())?;
+            (self.encode)(&masked)?
+        } else {
+            (self.encode)(episode)?
         };
         Ok(EpisodeFile {
             name: format!("{}.{}", file_name(&episode.name), self.ending),

@@ -125,9 +125,10 @@ impl Library {
             }
             Event::Begun { row } => {
                 let id = row.id.clone();
-                let mut effects = match self.partial.insert(id.clone()) {
-                    true => vec![Effect::Partial(self.partial.clone())],
-                    false => vec![Effect::Grown(id.clone(), id)],
+                let mut effects = if self.partial.insert(id.clone()) {
+                    vec![Effect::Partial(self.partial.clone())]
+                } else {
+                    vec![Effect::Grown(id.clone(), id)]
                 };
                 let rows = vec![*row];
                 effects.extend(self.arrived(number, &rows));
@@ -205,14 +206,17 @@ impl Library {
                 vec![Effect::Notify(Notice::new(&*what, &*why, &*advice))]
             }
             // Every batch of a reading reports this; notify once.
-            Event::NotKept { reason } => match std::mem::replace(&mut self.has_unstored, true) {
-                true => Vec::new(),
-                false => vec![Effect::Notify(Notice::new(
-                    "This cannot be stored for the next visit.",
-                    reason.to_string(),
-                    "It is available until you leave the page. Export what you want to keep.",
-                ))],
-            },
+            Event::NotKept { reason } => {
+                if std::mem::replace(&mut self.has_unstored, true) {
+                    Vec::new()
+                } else {
+                    vec![Effect::Notify(Notice::new(
+                        "This cannot be stored for the next visit.",
+                        reason.to_string(),
+                        "It is available until you leave the page. Export what you want to keep.",
+                    ))]
+                }
+            }
             // Handled by the callers of the requests, or by the reading.
             Event::Progress { .. }
             | Event::Begun { .. }
@@ -231,9 +235,10 @@ impl Library {
     /// Handles that the table appeared or was hidden.
     pub fn show_table(&mut self, is_shown: bool, now: f64) -> Vec<Effect> {
         self.is_shown = is_shown;
-        match is_shown {
-            true => self.flush(now).into_iter().chain(self.index()).collect(),
-            false => Vec::new(),
+        if is_shown {
+            self.flush(now).into_iter().chain(self.index()).collect()
+        } else {
+            Vec::new()
         }
     }
 

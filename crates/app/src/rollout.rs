@@ -115,14 +115,13 @@ impl Rollouts {
                 Ok(Event::Said { text, call })
             }
             RolloutTask::Record { is_over } => {
-                let members = match is_over {
-                    false => recorded(self.advanced(setup, conversation, &turns)?.result()),
-                    true => {
-                        // No turn follows the last observation, and tokens may show that.
-                        let mut replay = self.begin(&setup, &conversation, turns.len())?;
-                        replay.advance(&turns).map_err(said)?;
-                        recorded(replay.result())
-                    }
+                let members = if is_over {
+                    // No turn follows the last observation, and tokens may show that.
+                    let mut replay = self.begin(&setup, &conversation, turns.len())?;
+                    replay.advance(&turns).map_err(said)?;
+                    recorded(replay.result())
+                } else {
+                    recorded(self.advanced(setup, conversation, &turns)?.result())
                 };
                 Ok(Event::Recorded { members })
             }

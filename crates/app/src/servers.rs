@@ -166,9 +166,10 @@ impl ServerChecks {
                 };
                 match result {
                     Ok(connected) => {
-                        match server.reply(request, ServerState::Up(connected.clone(), said)) {
-                            true => vec![Effect::Learn { url, connected }],
-                            false => Vec::new(),
+                        if server.reply(request, ServerState::Up(connected.clone(), said)) {
+                            vec![Effect::Learn { url, connected }]
+                        } else {
+                            Vec::new()
                         }
                     }
                     Err(diagnosis) => {

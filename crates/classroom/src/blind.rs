@@ -62,12 +62,13 @@ impl Contest {
         let mut pairs = Vec::new();
         for left in 0..entrants {
             for right in left + 1..entrants {
-                pairs.push(match random.bool() {
-                    true => Pair { left, right },
-                    false => Pair {
+                pairs.push(if random.bool() {
+                    Pair { left, right }
+                } else {
+                    Pair {
                         left: right,
                         right: left,
-                    },
+                    }
                 });
             }
         }

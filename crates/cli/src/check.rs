@@ -88,9 +88,10 @@ impl Check {
                 name: &episode.name,
                 result,
             };
-            match self.json {
-                true => output::json(&line),
-                false => output::line(&line.to_text()),
+            if self.json {
+                output::json(&line)
+            } else {
+                output::line(&line.to_text())
             }
         })?;
         report.print();

@@ -141,9 +141,10 @@ impl Convert {
     /// Reads and converts all trajectories.
     pub fn run(&self) -> Result<ExitStatus> {
         let mappings = inputs::mappings(self.fields.as_deref())?;
-        let tags = match self.to.holds_tags() {
-            true => TagsBeside::of(&self.paths, &mappings)?,
-            false => TagsBeside::default(),
+        let tags = if self.to.holds_tags() {
+            TagsBeside::of(&self.paths, &mappings)?
+        } else {
+            TagsBeside::default()
         };
         let holds_all = self.holds_all();
         let convert = |batch: Vec<(String, Episode)>| self.converted(batch, &tags, holds_all);

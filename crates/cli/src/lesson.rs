@@ -56,9 +56,10 @@ impl LessonCommand {
             if !problems.is_empty() {
                 verdict = ExitStatus::Bad;
             }
-            match json {
-                true => print_json(file, &problems)?,
-                false => print(file, &problems)?,
+            if *json {
+                print_json(file, &problems)?
+            } else {
+                print(file, &problems)?
             }
         }
         Ok(verdict)

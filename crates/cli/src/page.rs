@@ -97,12 +97,11 @@ mod tests {
         );
         std::fs::remove_dir_all(&folder).unwrap();
         // Tests run in the package's folder, which has no `dist`.
-        match INSIDE.is_empty() {
-            true => {
-                let none = PageSource::find(None).unwrap_err().to_string();
-                assert!(none.contains("--features page") && none.contains("--page"));
-            }
-            false => assert_eq!(PageSource::find(None).unwrap(), PageSource::Inside),
+        if INSIDE.is_empty() {
+            let none = PageSource::find(None).unwrap_err().to_string();
+            assert!(none.contains("--features page") && none.contains("--page"));
+        } else {
+            assert_eq!(PageSource::find(None).unwrap(), PageSource::Inside)
         }
     }
 }

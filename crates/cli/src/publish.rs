@@ -187,9 +187,10 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
         let Some(name) = path.file_name() else {
             continue;
         };
-        match path.is_dir() {
-            true => copy_folder(&path, &to.join(name))?,
-            false => copy(&path, &to.join(name))?,
+        if path.is_dir() {
+            copy_folder(&path, &to.join(name))?
+        } else {
+            copy(&path, &to.join(name))?
         }
     }
     Ok(())

@@ -106,9 +106,10 @@ impl Search {
             for (file, episode) in &episodes {
                 hits(episode, &query, self.most, |hit| {
                     let line = Line { file, hit };
-                    lines.push(match self.json {
-                        true => serde_json::to_string(&line)?,
-                        false => line.to_text(),
+                    lines.push(if self.json {
+                        serde_json::to_string(&line)?
+                    } else {
+                        line.to_text()
                     });
                     Ok(())
                 })?;
@@ -120,17 +121,19 @@ impl Search {
             let mut lines = lines?.into_iter();
             lines.try_for_each(|line| {
                 found = true;
-                match self.json {
-                    true => output::write((line + "\n").as_bytes()),
-                    false => output::line(&line),
+                if self.json {
+                    output::write((line + "\n").as_bytes())
+                } else {
+                    output::line(&line)
                 }
             })
         };
         let mappings = Mappings::default();
         inputs::read_batches(&self.paths, &mappings, Some(&query), &lines, &mut print)?.print();
-        Ok(match found {
-            true => ExitStatus::Good,
-            false => ExitStatus::Bad,
+        Ok(if found {
+            ExitStatus::Good
+        } else {
+            ExitStatus::Bad
         })
     }
 }

@@ -71,11 +71,12 @@ impl Check {
             count => format!("{count} files"),
         };
         let kinds = summary(self.kinds.iter().copied());
-        let mut lines = vec![match self.is_masked {
-            true => format!("Masked in {count}: {kinds}."),
-            false => format!(
+        let mut lines = vec![if self.is_masked {
+            format!("Masked in {count}: {kinds}.")
+        } else {
+            format!(
                 "Warning: {count} may hold what should not be shared: {kinds}. --mask masks them."
-            ),
+            )
         }];
         for one in self.found.iter().take(MOST) {
             let more = match one.places {

@@ -165,14 +165,16 @@ impl Stats {
             output::write(csv::to_text(&rows, &csv::columns(&rows)).as_bytes())?;
         } else {
             let summary = self.summary(&rows);
-            match self.json {
-                true => output::json(&summary)?,
-                false => output::line(&self.tables(&rows, &summary))?,
+            if self.json {
+                output::json(&summary)?
+            } else {
+                output::line(&self.tables(&rows, &summary))?
             }
         }
-        Ok(match report.has_losses() {
-            true => ExitStatus::Bad,
-            false => ExitStatus::Good,
+        Ok(if report.has_losses() {
+            ExitStatus::Bad
+        } else {
+            ExitStatus::Good
         })
     }
 
@@ -188,12 +190,13 @@ impl Stats {
         };
         let rewards = |group: &Group| group.rewards.clone();
         // Trials of one task are correlated. Without tasks each episode is a sample.
-        let estimate = match tasks.iter().all(|group| group.tried.is_some()) {
-            true => mean_over_tasks(&tasks.iter().map(rewards).collect::<Vec<_>>(), CONFIDENCE),
-            false => mean(
+        let estimate = if tasks.iter().all(|group| group.tried.is_some()) {
+            mean_over_tasks(&tasks.iter().map(rewards).collect::<Vec<_>>(), CONFIDENCE)
+        } else {
+            mean(
                 &tasks.iter().flat_map(rewards).collect::<Vec<_>>(),
                 CONFIDENCE,
-            ),
+            )
         };
         let of = |group: &Group| GroupLine {
             name: group.name.to_string(),

@@ -139,9 +139,10 @@ impl View {
         let source = PageSource::find(self.page.as_deref())?;
         let page = source.routes(app::HEAD, app::not_found())?;
         let entrance = source.routes(app::ENTRANCE, app::not_found())?;
-        let notes = match self.notes {
-            true => Some(NotesFile::of(&roots)?),
-            false => None,
+        let notes = if self.notes {
+            Some(NotesFile::of(&roots)?)
+        } else {
+            None
         };
         let shown = Arc::new(ServedLibrary {
             live: Live::watch(&roots, notes.as_ref()),

@@ -115,13 +115,14 @@ impl TokenStrip {
 }
 
 fn check(name: &str, length: usize, tokens: usize) -> Result<(), LengthError> {
-    match length == tokens {
-        true => Ok(()),
-        false => Err(LengthError {
+    if length == tokens {
+        Ok(())
+    } else {
+        Err(LengthError {
             name: name.into(),
             length,
             tokens,
-        }),
+        })
     }
 }
 

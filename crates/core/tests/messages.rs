@@ -106,9 +106,10 @@ proptest! {
         let mut appended = body.clone();
         if appended.append_text(&text, "|").is_ok() {
             let content = appended.content_or_empty().to_owned();
-            let end = match body.content_is_json_str && !body.content_or_empty().is_empty() {
-                true => format!("\"text\": \"{text}\"}}]"),
-                false => text,
+            let end = if body.content_is_json_str && !body.content_or_empty().is_empty() {
+                format!("\"text\": \"{text}\"}}]")
+            } else {
+                text
             };
             prop_assert!(content.ends_with(&end));
         } else {

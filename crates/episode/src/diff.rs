@@ -328,9 +328,10 @@ impl Lister {
         for index in (start..start + run.length).take(self.limit - self.found.len().min(self.limit))
         {
             self.path.push(Segment::Index(index));
-            match is_new {
-                true => self.add(None, new.get(index)),
-                false => self.add(old.get(index), None),
+            if is_new {
+                self.add(None, new.get(index))
+            } else {
+                self.add(old.get(index), None)
             }
             self.path.pop();
         }

@@ -28,9 +28,10 @@ fn main() -> std::io::Result<()> {
     let bytes = file.seek(SeekFrom::End(0))?;
     file.rewind()?;
     let began = Instant::now();
-    let found = match is_archive(&start) {
-        true => dump(&path, &mut file, bytes)?,
-        false => lines(&path, &mut file)?,
+    let found = if is_archive(&start) {
+        dump(&path, &mut file, bytes)?
+    } else {
+        lines(&path, &mut file)?
     };
     let seconds = began.elapsed().as_secs_f64();
     let steps: usize = found.entries.iter().map(|entry| entry.row.steps).sum();

@@ -354,9 +354,10 @@ fn leftovers(files: &Files<'_>, outcome: &mut ImportOutcome) {
                     &files.start(index),
                     files.is_whole(index),
                 );
-                let level = match kind.may_hold_episodes {
-                    true => NoteLevel::Unreadable,
-                    false => NoteLevel::Unsupported,
+                let level = if kind.may_hold_episodes {
+                    NoteLevel::Unreadable
+                } else {
+                    NoteLevel::Unsupported
                 };
                 (
                     level,

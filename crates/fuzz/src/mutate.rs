@@ -328,9 +328,10 @@ fn long(node: &mut Tree, random: &mut Random) {
         .pick(&["x", "\\n", "<b>", "𝕊", "\\u0001", "# ", "`", "\u{301}"])
         .unwrap_or(&"x");
     let number = random.below(6) == 0;
-    *node = Tree::Leaf(match number {
-        true => "9".repeat(length),
-        false => format!("\"{}\"", unit.repeat(length / unit.len())),
+    *node = Tree::Leaf(if number {
+        "9".repeat(length)
+    } else {
+        format!("\"{}\"", unit.repeat(length / unit.len()))
     });
 }
 

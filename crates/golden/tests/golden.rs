@@ -23,9 +23,10 @@ fn main() -> ExitCode {
     match volary_golden::run_directory(&directory(), only.map_or("", String::as_str)) {
         Ok(report) => {
             println!("{report}");
-            match report.is_success() {
-                true => ExitCode::SUCCESS,
-                false => ExitCode::FAILURE,
+            if report.is_success() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
             }
         }
         Err(error) => {

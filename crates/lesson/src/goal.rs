@@ -77,12 +77,13 @@ impl Goal {
         while let Some(field) = fields.take_next(is_condition) {
             conditions.push(condition(&field)?);
         }
-        match conditions.is_empty() {
-            true => Err(Problem::new(
+        if conditions.is_empty() {
+            Err(Problem::new(
                 fields.line(),
                 format!("the check asks for nothing; use one of {}", KEYS.join(", ")),
-            )),
-            false => Ok(Goal::All(conditions)),
+            ))
+        } else {
+            Ok(Goal::All(conditions))
         }
     }
 
@@ -232,9 +233,10 @@ fn condition(field: &Field) -> Result<Condition, Problem> {
     let (bound, number) = bound.ok_or_else(wrong)?;
     if field.key == "reward" {
         let reward: f64 = number.parse().map_err(|_| wrong())?;
-        return match reward.is_finite() {
-            true => Ok(Condition::Reward(bound, reward)),
-            false => Err(wrong()),
+        return if reward.is_finite() {
+            Ok(Condition::Reward(bound, reward))
+        } else {
+            Err(wrong())
         };
     }
     let count: u64 = number.parse().map_err(|_| wrong())?;

@@ -32,12 +32,11 @@ pub fn parse(text: &str) -> Result<Lesson, Vec<Problem>> {
     let body = parser.head(&text);
     parser.body(&text, body);
     parser.refer();
-    match parser.problems.is_empty() {
-        true => Ok(parser.lesson),
-        false => {
-            parser.problems.sort_by_key(|problem| problem.line);
-            Err(parser.problems)
-        }
+    if parser.problems.is_empty() {
+        Ok(parser.lesson)
+    } else {
+        parser.problems.sort_by_key(|problem| problem.line);
+        Err(parser.problems)
     }
 }
 
@@ -320,9 +319,10 @@ fn play(mut fields: Fields, is_playable: bool) -> Result<Piece, Problem> {
     let student = fields.take("student");
     let student_seed = fields.number("student seed")?.unwrap_or_default();
     let steps = fields.number("student steps")?.unwrap_or(6);
-    let solution = match is_playable {
-        true => fields.take("solution"),
-        false => None,
+    let solution = if is_playable {
+        fields.take("solution")
+    } else {
+        None
     };
     let known = [
         "id",
@@ -427,9 +427,10 @@ fn tokens(text: &str, line: usize) -> Result<Piece, Problem> {
         };
         tokens.push(token);
     }
-    match tokens.is_empty() {
-        true => Err(Problem::new(line, "the block has no tokens")),
-        false => Ok(Piece::Tokens(tokens)),
+    if tokens.is_empty() {
+        Err(Problem::new(line, "the block has no tokens"))
+    } else {
+        Ok(Piece::Tokens(tokens))
     }
 }
 

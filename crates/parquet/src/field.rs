@@ -21,9 +21,10 @@ pub(crate) fn object(row: &Row, schema: Option<&Type>) -> Object {
 
 /// Whether a schema has types that must be looked up.
 pub(crate) fn has_meanings(schema: &Type) -> bool {
-    match schema.is_group() {
-        true => schema.get_fields().iter().any(|field| has_meanings(field)),
-        false => meaning(schema).is_some(),
+    if schema.is_group() {
+        schema.get_fields().iter().any(|field| has_meanings(field))
+    } else {
+        meaning(schema).is_some()
     }
 }
 
@@ -57,9 +58,10 @@ fn meaning(schema: &Type) -> Option<Meaning> {
 }
 
 fn child(schema: &Type, place: usize) -> Option<&Type> {
-    match schema.is_group() {
-        true => schema.get_fields().get(place).map(AsRef::as_ref),
-        false => None,
+    if schema.is_group() {
+        schema.get_fields().get(place).map(AsRef::as_ref)
+    } else {
+        None
     }
 }
 
@@ -77,9 +79,10 @@ fn element(schema: &Type) -> Option<&Type> {
         || repeated.get_fields().len() > 1
         || repeated.name() == "array"
         || repeated.name().ends_with("_tuple");
-    match is_element {
-        true => Some(repeated),
-        false => child(repeated, 0),
+    if is_element {
+        Some(repeated)
+    } else {
+        child(repeated, 0)
     }
 }
 

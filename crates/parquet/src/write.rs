@@ -92,9 +92,10 @@ impl RowWriter {
         for (name, node) in &self.columns {
             self.size += put(node, row.get(name.as_str()), 0, 0, &mut self.leaves);
         }
-        match self.size >= GROUP {
-            true => self.flush().map_err(unwritten),
-            false => Ok(()),
+        if self.size >= GROUP {
+            self.flush().map_err(unwritten)
+        } else {
+            Ok(())
         }
     }
 

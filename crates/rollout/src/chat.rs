@@ -178,9 +178,10 @@ impl ChatRollout {
 
     /// The tools declared to the model.
     fn offered(&self) -> &[Json] {
-        match self.settings.agent.calls_in_text() {
-            true => &[],
-            false => &self.settings.tools,
+        if self.settings.agent.calls_in_text() {
+            &[]
+        } else {
+            &self.settings.tools
         }
     }
 

@@ -309,9 +309,10 @@ impl Rollout {
     fn was_stepped(&mut self, step: Result<EnvStep, Text>) -> Result<Effect, StopReason> {
         let step = step.map_err(StopReason::Environment)?;
         let action = self.action.take().unwrap_or_else(|| Action::respond(""));
-        let message = match action.is_respond() {
-            true => ChatMessage::new(ChatRole::User, step.observation),
-            false => ChatMessage::tool(action.name, step.observation),
+        let message = if action.is_respond() {
+            ChatMessage::new(ChatRole::User, step.observation)
+        } else {
+            ChatMessage::tool(action.name, step.observation)
         };
         self.turns += 1;
         let is_last = step.done || self.turns >= self.settings.max_num_steps;

@@ -191,9 +191,10 @@ mod tests {
             ("deep%20er/b.js?embed=1", false),
         ] {
             let answer = ask(&site, &format!("GET /some/prefix/{target}"), "");
-            let policy = match is_open {
-                true => "content-security-policy: default-src 'none'\r\n",
-                false => "content-security-policy: default-src 'none'; frame-ancestors 'self'\r\n",
+            let policy = if is_open {
+                "content-security-policy: default-src 'none'\r\n"
+            } else {
+                "content-security-policy: default-src 'none'; frame-ancestors 'self'\r\n"
             };
             assert!(answer.contains(policy), "{target}: {answer}");
         }

@@ -65,9 +65,10 @@ impl LegacyFile<'_> {
             let Some((count, after)) = rest.split_first_chunk::<8>() else {
                 break;
             };
-            let count = match file.is_big_endian {
-                true => u64::from_be_bytes(*count),
-                false => u64::from_le_bytes(*count),
+            let count = if file.is_big_endian {
+                u64::from_be_bytes(*count)
+            } else {
+                u64::from_le_bytes(*count)
             };
             // Without the size of this one, the next ones cannot be found.
             let Some(size) = sizes.get(key) else { break };

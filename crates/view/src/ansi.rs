@@ -84,16 +84,18 @@ impl Perform for Sequence {
     }
 
     fn csi_dispatch(&mut self, params: &Params, intermediates: &[u8], ignore: bool, action: char) {
-        *self = match action == 'm' && intermediates.is_empty() && !ignore {
-            true => Sequence::Look(params.iter().flatten().copied().collect()),
-            false => Sequence::Other,
+        *self = if action == 'm' && intermediates.is_empty() && !ignore {
+            Sequence::Look(params.iter().flatten().copied().collect())
+        } else {
+            Sequence::Other
         };
     }
 
     fn osc_dispatch(&mut self, _: &[&[u8]], bell_terminated: bool) {
-        *self = match bell_terminated {
-            true => Sequence::Other,
-            false => Sequence::Command,
+        *self = if bell_terminated {
+            Sequence::Other
+        } else {
+            Sequence::Command
         };
     }
 

@@ -243,9 +243,10 @@ pub fn path_text(path: &[Segment]) -> String {
             Segment::Index(index) => text.push_str(&format!("[{index}]")),
         }
     }
-    match text.is_empty() {
-        true => "all of it".to_owned(),
-        false => text,
+    if text.is_empty() {
+        "all of it".to_owned()
+    } else {
+        text
     }
 }
 

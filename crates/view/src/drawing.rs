@@ -23,13 +23,15 @@ pub struct GaugeShape {
 impl GaugeShape {
     pub fn of(value: f64, (low, high): (f64, f64), target: Option<f64>) -> GaugeShape {
         let place = |value: f64| {
-            let share = match high > low {
-                true => (value - low) / (high - low),
-                false => 0.0,
+            let share = if high > low {
+                (value - low) / (high - low)
+            } else {
+                0.0
             };
-            match share.is_nan() {
-                true => 0.0,
-                false => share.clamp(0.0, 1.0) * GAUGE_LENGTH,
+            if share.is_nan() {
+                0.0
+            } else {
+                share.clamp(0.0, 1.0) * GAUGE_LENGTH
             }
         };
         let target_text = target.map(plain);
@@ -57,18 +59,22 @@ pub fn plain(value: f64) -> String {
 
 /// The value of an attribute that has to be a number, such as `aria-valuenow`. The text next to it says what is none.
 pub fn number_attribute(value: f64) -> String {
-    match value.is_finite() {
-        true => value.to_string(),
-        false => "0".to_owned(),
+    if value.is_finite() {
+        value.to_string()
+    } else {
+        "0".to_owned()
     }
 }
 
 /// The size of a drawing in its own units, bounded so that none breaks the layout of the page.
 pub fn drawing_size((width, height): (f64, f64)) -> (f64, f64) {
     const LONGEST: f64 = 1e6;
-    let bounded = |length: f64| match length.is_finite() {
-        true => length.clamp(1.0, LONGEST),
-        false => 1.0,
+    let bounded = |length: f64| {
+        if length.is_finite() {
+            length.clamp(1.0, LONGEST)
+        } else {
+            1.0
+        }
     };
     (bounded(width), bounded(height))
 }

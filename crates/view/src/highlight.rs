@@ -43,9 +43,10 @@ pub struct Spot {
 impl RenderedPiece {
     /// The number of source characters that the piece covers.
     fn length(&self) -> usize {
-        match self.is_name {
-            true => 1,
-            false => self.text.chars().count(),
+        if self.is_name {
+            1
+        } else {
+            self.text.chars().count()
         }
     }
 }
@@ -161,9 +162,10 @@ fn by_words(pieces: &[RenderedPiece], words: &str, before: usize) -> Option<(Poi
 pub fn character_of(text: &str, words: &str) -> Option<usize> {
     let text: Vec<char> = text.chars().map(folded).collect();
     let words: Vec<char> = words.chars().map(folded).collect();
-    match words.is_empty() {
-        true => Some(0),
-        false => text.windows(words.len()).position(|part| part == words),
+    if words.is_empty() {
+        Some(0)
+    } else {
+        text.windows(words.len()).position(|part| part == words)
     }
 }
 
@@ -245,9 +247,10 @@ pub fn words_between(pieces: &[RenderedPiece], start: Point, end: Point) -> (Str
         words.push_str(piece.text.get(from..to.max(from)).unwrap_or_default());
     }
     let words = words.trim().to_owned();
-    let before = match words.is_empty() {
-        true => 0,
-        false => earlier.matches(&words).count(),
+    let before = if words.is_empty() {
+        0
+    } else {
+        earlier.matches(&words).count()
     };
     (words, before)
 }

@@ -109,9 +109,10 @@ impl Scroll {
         if !is_part || !covers(&self.around(MAX_MARGIN), shown) {
             return window;
         }
-        match covers(shown, &self.around(MIN_MARGIN)) {
-            true => shown.clone(),
-            false => window.start.min(shown.start)..window.end.max(shown.end),
+        if covers(shown, &self.around(MIN_MARGIN)) {
+            shown.clone()
+        } else {
+            window.start.min(shown.start)..window.end.max(shown.end)
         }
     }
 
@@ -180,14 +181,13 @@ impl Scroll {
         let in_sight = place >= self.top - UNSEEN && place < self.top + IN_SIGHT * self.viewport;
         if !in_sight {
             let is_next_above = place < self.top && place >= self.top - self.viewport;
-            let below = match is_next_above {
+            let below = if is_next_above {
                 // All of the step is visible, if it fits.
-                true => {
-                    let end = self.heights.top(self.index.first_block(step + 1));
-                    let room = self.viewport - (end - place);
-                    room.clamp(0.0, TURNED_TO * self.viewport)
-                }
-                false => 0.0,
+                let end = self.heights.top(self.index.first_block(step + 1));
+                let room = self.viewport - (end - place);
+                room.clamp(0.0, TURNED_TO * self.viewport)
+            } else {
+                0.0
             };
             self.top = (place - below).clamp(0.0, self.end());
         }

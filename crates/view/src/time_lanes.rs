@@ -118,9 +118,10 @@ pub fn span_text(span: &Span, started: f64) -> String {
         .collect();
     let from = seconds_text((span.from - started).max(0.0));
     let when = format!("{}: {}, from {from}", span.name, span_duration(span));
-    match facts.is_empty() {
-        true => when,
-        false => format!("{when}. {}", facts.join(", ")),
+    if facts.is_empty() {
+        when
+    } else {
+        format!("{when}. {}", facts.join(", "))
     }
 }
 
@@ -130,9 +131,10 @@ pub fn running_words(at: f64, running: &Running, all: usize) -> String {
     let kinds: Vec<String> = kinds
         .map(|(kind, samples)| format!("{} {samples}", kind.name()))
         .collect();
-    let kinds = match kinds.is_empty() {
-        true => String::new(),
-        false => format!(": {}", kinds.join(", ")),
+    let kinds = if kinds.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", kinds.join(", "))
     };
     let samples = volary_core::quantity::plural(all, "sample");
     let are = match running.samples {
@@ -158,9 +160,10 @@ pub fn ending_name(ending: EndingKind) -> &'static str {
 
 /// A time on the axis. Its start has a name of its own.
 pub fn clock(at: f64) -> String {
-    match at > 0.0 {
-        true => seconds_text(at),
-        false => "0 s".to_owned(),
+    if at > 0.0 {
+        seconds_text(at)
+    } else {
+        "0 s".to_owned()
     }
 }
 

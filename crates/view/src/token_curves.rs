@@ -76,9 +76,10 @@ pub fn curve(stream: &TokenStream, scale: &Scale) -> String {
     let columns = Columns::of(stream.len());
     let extent = scale.high - scale.low;
     let y = |value: f64| {
-        let share = match extent > 0.0 {
-            true => ((value - scale.low) / extent).clamp(0.0, 1.0),
-            false => 0.5,
+        let share = if extent > 0.0 {
+            ((value - scale.low) / extent).clamp(0.0, 1.0)
+        } else {
+            0.5
         };
         1.0 + (1.0 - share) * (HEIGHT - 2.0)
     };

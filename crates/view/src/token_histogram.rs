@@ -111,9 +111,10 @@ impl Histogram {
     )]
     fn bin_of(&self, value: f64) -> usize {
         let last = self.bins.len().saturating_sub(1);
-        match self.width > 0.0 {
-            true => ((value - self.low) / self.width).max(0.0) as usize,
-            false => 0,
+        if self.width > 0.0 {
+            ((value - self.low) / self.width).max(0.0) as usize
+        } else {
+            0
         }
         .min(last)
     }

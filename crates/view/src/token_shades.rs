@@ -86,9 +86,10 @@ impl Scale {
             is_reversed: false,
             words: words.join(" · "),
         };
-        Some(match has_two_sides {
-            true => scale.with_range(-reach, reach),
-            false => scale.with_range(low, high),
+        Some(if has_two_sides {
+            scale.with_range(-reach, reach)
+        } else {
+            scale.with_range(low, high)
         })
     }
 
@@ -115,9 +116,10 @@ impl Scale {
         if self.has_two_sides {
             let reach = self.high.max(-self.low);
             let step = step(value.abs() / reach);
-            return match value < 0.0 {
-                true => Shade::Below(step),
-                false => Shade::Above(step),
+            return if value < 0.0 {
+                Shade::Below(step)
+            } else {
+                Shade::Above(step)
             };
         }
         let width = self.high - self.low;

@@ -93,13 +93,14 @@ pub fn token_description(
     };
     let count = count_text(part.range.len());
     // The panel and the address count from the start of the episode.
-    let name = match part.range.len() == record.strip.len() {
-        true => format!("Token {} of {count}", count_text(token + 1)),
-        false => format!(
+    let name = if part.range.len() == record.strip.len() {
+        format!("Token {} of {count}", count_text(token + 1))
+    } else {
+        format!(
             "Token {} ({} of {count} here)",
             count_text(place + 1),
             count_text(token + 1)
-        ),
+        )
     };
     let mut words = vec![name, format!("id {id}")];
     if let Some(text) = text {

@@ -150,9 +150,10 @@ pub fn outline(histogram: &Histogram, most: usize) -> String {
 
 /// The horizontal place of a value in a histogram's range.
 pub fn place_in((low, high): (f64, f64), value: f64) -> f64 {
-    match high > low {
-        true => ((value - low) / (high - low) * SIDE).clamp(0.0, SIDE),
-        false => SIDE / 2.0,
+    if high > low {
+        ((value - low) / (high - low) * SIDE).clamp(0.0, SIDE)
+    } else {
+        SIDE / 2.0
     }
 }
 
@@ -167,16 +168,18 @@ pub fn figure_text(value: f64, is_share: bool) -> String {
         return reward_text(value);
     }
     if is_share {
-        return match size > 0.0 && size < 0.095 {
-            true => format!("{}%", with_decimals(value * 100.0, 1)),
-            false => format!("{:.0}%", value * 100.0),
+        return if size > 0.0 && size < 0.095 {
+            format!("{}%", with_decimals(value * 100.0, 1))
+        } else {
+            format!("{:.0}%", value * 100.0)
         };
     }
     if size >= 99.95 {
         let sign = if value < 0.0 { "-" } else { "" };
-        return match size < 1e9 {
-            true => format!("{sign}{}", large_count_text(size.round() as u64)),
-            false => format!("{value:.2e}"),
+        return if size < 1e9 {
+            format!("{sign}{}", large_count_text(size.round() as u64))
+        } else {
+            format!("{value:.2e}")
         };
     }
     match size {
@@ -210,9 +213,10 @@ pub fn column_text(value: f64, decimals: usize) -> String {
 
 /// Formats a figure of a sample, such as a number of tokens. `is_count` means that it is a whole number.
 pub fn sample_figure_text(value: f64, is_share: bool, is_count: bool) -> String {
-    match is_count && value.fract() == 0.0 && (0.0..1e9).contains(&value) {
-        true => large_count_text(value as u64),
-        false => figure_text(value, is_share),
+    if is_count && value.fract() == 0.0 && (0.0..1e9).contains(&value) {
+        large_count_text(value as u64)
+    } else {
+        figure_text(value, is_share)
     }
 }
 

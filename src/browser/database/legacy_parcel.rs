@@ -123,9 +123,10 @@ mod tests {
         let keys = Json::List(keys.collect()).to_python_text();
         let text: String = texts.iter().map(|(_, text)| text.as_str()).collect();
         let compressed = block::compress(text.as_bytes());
-        match compressed.len() < text.len() {
-            true => (keys, compressed),
-            false => (keys, text.into_bytes()),
+        if compressed.len() < text.len() {
+            (keys, compressed)
+        } else {
+            (keys, text.into_bytes())
         }
     }
 

@@ -124,13 +124,10 @@ pub(super) async fn make(
     let ids = known.keys().map(|id| (*id).to_owned()).collect();
     each_with(transaction, ids, |store, number, batch| {
         let rows = batch.change(&mut known);
-        match rows.is_empty() {
-            true => {
-                store.delete(number)?;
-            }
-            false => {
-                store.put(&rows.to_js(), Some(&number))?;
-            }
+        if rows.is_empty() {
+            store.delete(number)?;
+        } else {
+            store.put(&rows.to_js(), Some(&number))?;
         }
         Ok(())
     })

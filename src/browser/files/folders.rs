@@ -27,9 +27,10 @@ pub(super) fn entries(event: &DragEvent) -> Vec<FileSystemEntry> {
         entry.ok().flatten()
     });
     let entries: Vec<FileSystemEntry> = entries.collect();
-    match entries.iter().any(FileSystemEntry::is_directory) {
-        true => entries,
-        false => Vec::new(),
+    if entries.iter().any(FileSystemEntry::is_directory) {
+        entries
+    } else {
+        Vec::new()
     }
 }
 

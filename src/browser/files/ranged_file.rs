@@ -60,12 +60,11 @@ impl RangedFile {
             status => return Err(FetchError::Status { status }),
         };
         let version = response.header("etag");
-        let bytes = match head.is_empty() {
-            true => Vec::new(),
-            false => {
-                let mut stream = Stream::of(response, &head);
-                stream.read(head.end).await?
-            }
+        let bytes = if head.is_empty() {
+            Vec::new()
+        } else {
+            let mut stream = Stream::of(response, &head);
+            stream.read(head.end).await?
         };
         let tail = tail.filter(|tail| tail.size == size && tail.version == version);
         let file = RangedFile::begun(name, url, size, version, bytes);
@@ -139,10 +138,7 @@ impl RangedFile {
         if range.start <= self.head.borrow().len() as u64 {
             self.head.take();
         }
-        let stream = match goes_on {
-            true => self.stream.take(),
-            false => None,
-        };
+        let stream = if goes_on { self.stream.take() } else { None };
         let mut stream = match stream.filter(|stream| stream.at == range.start) {
             Some(stream) => stream,
             None if goes_on => self.request(range.start..self.size.max(range.end)).await?,
@@ -173,9 +169,10 @@ impl RangedFile {
             status => return Err(FetchError::Status { status }.to_string()),
         }
         // A file that was appended to is another version, and larger.
-        match version == self.version || size.is_some_and(|size| size > self.size) {
-            true => Ok(()),
-            false => Err(self.changed()),
+        if version == self.version || size.is_some_and(|size| size > self.size) {
+            Ok(())
+        } else {
+            Err(self.changed())
         }
     }
 

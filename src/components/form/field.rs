@@ -151,9 +151,12 @@ impl Fault {
 
     /// The classes of the field's container.
     pub(super) fn class(self, classes: &'static str) -> Signal<String> {
-        Signal::derive(move || match self.is_there() {
-            true => format!("{classes} invalid"),
-            false => classes.to_owned(),
+        Signal::derive(move || {
+            if self.is_there() {
+                format!("{classes} invalid")
+            } else {
+                classes.to_owned()
+            }
         })
     }
 

@@ -24,13 +24,13 @@ pub(super) fn StepBlock(context: TranscriptContext, number: usize) -> impl IntoV
     let episode = context.episode;
     let height = episode.with_untracked(|episode| estimated_height(episode, &block));
     let is_selected = transient_memo(move |_| context.selected.get() == step);
-    let class = match height > LONG {
-        true => "step long",
-        false => "step",
-    };
-    let class = move || match is_selected.get() {
-        true => format!("{class} selected"),
-        false => class.to_owned(),
+    let class = if height > LONG { "step long" } else { "step" };
+    let class = move || {
+        if is_selected.get() {
+            format!("{class} selected")
+        } else {
+            class.to_owned()
+        }
     };
     let foot = block
         .last
@@ -125,12 +125,11 @@ fn RewindButton(context: TranscriptContext, step: usize) -> impl IntoView {
     };
     // New steps are only added after the last one.
     let is_last = step >= context.length.get_untracked();
-    match is_last {
-        true => {
-            let is_past = transient_memo(move |_| step < context.length.get());
-            view! { <Show when=move || is_past.get()>{button()}</Show> }.into_any()
-        }
-        false => button().into_any(),
+    if is_last {
+        let is_past = transient_memo(move |_| step < context.length.get());
+        view! { <Show when=move || is_past.get()>{button()}</Show> }.into_any()
+    } else {
+        button().into_any()
     }
 }
 

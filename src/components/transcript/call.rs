@@ -175,9 +175,10 @@ fn arguments(
 ) -> AnyView {
     let arguments = call.function.arguments.iter().enumerate();
     let arguments = arguments.map(|(place, (name, value))| {
-        let class = match is_short(value) {
-            true => "argument short",
-            false => "argument",
+        let class = if is_short(value) {
+            "argument short"
+        } else {
+            "argument"
         };
         let pair = view! {
             <dt class="argument-name" dir="auto">
@@ -185,10 +186,11 @@ fn arguments(
             </dt>
             {argument_value(context, (step, 0, part_of(number, place)), value)}
         };
-        match in_line {
+        if in_line {
             // Allows a line break before each argument.
-            true => (" ", pair).into_any(),
-            false => view! { <div class=class>{pair}</div> }.into_any(),
+            (" ", pair).into_any()
+        } else {
+            view! { <div class=class>{pair}</div> }.into_any()
         }
     });
     view! { <dl class="arguments">{arguments.collect_view()}</dl> }.into_any()

@@ -128,9 +128,10 @@ impl TranscriptContext {
             }
         };
         let done = Callback::new(move |worked: bool| {
-            let words = match worked {
-                true => "Copied",
-                false => "Copy failed: the browser blocked it",
+            let words = if worked {
+                "Copied"
+            } else {
+                "Copy failed: the browser blocked it"
             };
             self.said.try_set(words);
             mark(worked);

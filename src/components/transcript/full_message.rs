@@ -146,9 +146,12 @@ fn read_body(
         (false, false) => look(context, at, |message| body(context, at, message)).flatten(),
     };
     // The JSON of a message includes its calls.
-    let class = move || match state.get().0 {
-        true => "calls as-json",
-        false => "calls",
+    let class = move || {
+        if state.get().0 {
+            "calls as-json"
+        } else {
+            "calls"
+        }
     };
     let calls = (!calls.is_empty()).then(|| view! { <div class=class>{calls}</div> });
     view! {
@@ -221,13 +224,19 @@ fn WaysToRead(
                 .update(|own| own.folded = fold);
         }
     };
-    let name = move || match is_folded.get() {
-        true => "Expand",
-        false => "Collapse",
+    let name = move || {
+        if is_folded.get() {
+            "Expand"
+        } else {
+            "Collapse"
+        }
     };
-    let class = move || match is_folded.get() {
-        true => "quiet small icon-button",
-        false => "quiet small icon-button turned",
+    let class = move || {
+        if is_folded.get() {
+            "quiet small icon-button"
+        } else {
+            "quiet small icon-button turned"
+        }
     };
     view! {
         <button type="button" class=class title=name aria-label=name on:click=fold>

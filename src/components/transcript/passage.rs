@@ -101,9 +101,12 @@ pub fn go_to_message(context: TranscriptContext, forward: bool) {
     let at = focused
         .filter(|(at, _)| *at == step)
         .map(|(_, message)| message);
-    let to = context.episode.with_untracked(|episode| match forward {
-        true => next_place(episode, step, at),
-        false => previous_place(episode, step, at),
+    let to = context.episode.with_untracked(|episode| {
+        if forward {
+            next_place(episode, step, at)
+        } else {
+            previous_place(episode, step, at)
+        }
     });
     if let Some((step, message)) = to {
         context.choose(step);

@@ -59,9 +59,10 @@ pub(super) async fn wait(playing: &Playing<'_>, seconds: f64, why: &str) -> Resu
 async fn nap(playing: &Playing<'_>, until: f64, why: &str) -> Result<(), Halt> {
     say_wait(playing, until, why);
     timers::sleep(at_most_a_second(until)).await;
-    match playing.run.with(Evaluation::is_left) {
-        true => Err(Halt::Suspended),
-        false => Ok(()),
+    if playing.run.with(Evaluation::is_left) {
+        Err(Halt::Suspended)
+    } else {
+        Ok(())
     }
 }
 

@@ -137,8 +137,8 @@ pub(super) fn TasksFields(setup: EvaluationSetup) -> impl IntoView {
     let fields = move || view! { <SchemaForm form=setup.tasks id_prefix="evaluation-tasks"/> };
     // Selecting all tasks needs no numbers.
     let are_some = move || setup.choice.with(|choice| choice != CHOICES[0]);
-    move || match are_numbered.get() {
-        true => {
+    move || {
+        if are_numbered.get() {
             let options = CHOICES.map(|name| view! { <option value=name>{name}</option> });
             let choose = move |event| pick_choice(setup, event_target_value(&event));
             view! {
@@ -154,16 +154,17 @@ pub(super) fn TasksFields(setup: EvaluationSetup) -> impl IntoView {
                 <Show when=are_some>{fields()}</Show>
             }
             .into_any()
+        } else {
+            view! {
+                {fields()}
+                <SchemaForm
+                    form=setup.configuration
+                    id_prefix="evaluation-configuration"
+                    legend="Configuration"
+                />
+            }
+            .into_any()
         }
-        false => view! {
-            {fields()}
-            <SchemaForm
-                form=setup.configuration
-                id_prefix="evaluation-configuration"
-                legend="Configuration"
-            />
-        }
-        .into_any(),
     }
 }
 

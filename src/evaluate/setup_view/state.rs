@@ -210,24 +210,26 @@ fn forecast_words(forecast: Forecast) -> String {
         }
         Some((low, high)) => format!(", {} to {}", estimated_cost(low), estimated_cost(high)),
     };
-    match forecast.is_measured {
-        true => format!(
+    if forecast.is_measured {
+        format!(
             "Estimate: about {} tokens{cost}, as in earlier evaluations of these tasks.",
             count(forecast.high)
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "Estimate: {} to {} tokens{cost}, from one short step to the maximum number of steps. \
              Nothing was measured on these tasks yet.",
             count(forecast.low),
             count(forecast.high)
-        ),
+        )
     }
 }
 
 fn estimated_cost(cost: f64) -> String {
-    match cost < 0.01 {
-        true => "less than $0.01".to_owned(),
-        false => format!("${cost:.2}"),
+    if cost < 0.01 {
+        "less than $0.01".to_owned()
+    } else {
+        format!("${cost:.2}")
     }
 }
 

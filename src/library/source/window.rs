@@ -75,9 +75,10 @@ impl Window {
             return is_whole.then_some(bytes).ok_or_else(|| self.shorter());
         }
         let more = self.piece.get().saturating_mul(2);
-        let length = match self.reaches(range.start) {
-            true => more.clamp(FIRST_PIECE, self.largest),
-            false => FIRST_PIECE,
+        let length = if self.reaches(range.start) {
+            more.clamp(FIRST_PIECE, self.largest)
+        } else {
+            FIRST_PIECE
         };
         self.piece.set(length);
         let end = range.start.saturating_add(length).max(range.end);

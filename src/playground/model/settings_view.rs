@@ -96,9 +96,12 @@ fn Folded(
         let short = form.with(in_short);
         short.unwrap_or_else(|| nothing.to_owned())
     };
-    let class = move || match open.get() {
-        true => "quiet disclosure open",
-        false => "quiet disclosure",
+    let class = move || {
+        if open.get() {
+            "quiet disclosure open"
+        } else {
+            "quiet disclosure"
+        }
     };
     view! {
         <div class="folded-form">

@@ -26,10 +26,7 @@ pub(super) fn values_table(shown: &DrawnChart) -> AnyView {
 }
 
 fn means_table(shown: &DrawnChart, strips: &[Strip], is_swapped: bool) -> AnyView {
-    let (of_category, of_mean) = match is_swapped {
-        true => (1, 0),
-        false => (0, 1),
-    };
+    let (of_category, of_mean) = if is_swapped { (1, 0) } else { (0, 1) };
     let lines = strips.iter().map(|strip| {
         let half = strip.mean.high.map(|high| high - strip.mean.mean);
         view! {

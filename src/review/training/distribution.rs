@@ -73,9 +73,10 @@ pub(super) fn card(
     // The names of the bars, for the pointer.
     let bins = histogram.counts.iter().enumerate().map(|(bin, count)| {
         let (low, high) = histogram.interval(bin);
-        let interval = match low < high {
-            true => format!("{} to {}", text(low), text(high)),
-            false => text(low),
+        let interval = if low < high {
+            format!("{} to {}", text(low), text(high))
+        } else {
+            text(low)
         };
         view! {
             <rect class="run-bin" x=bin as f64 * width width=width height=SIDE>

@@ -72,9 +72,10 @@ fn around(shown: &ShownRun, place: &TrainingPlace) -> Option<AnyView> {
     let link = |forward: bool| {
         let target = shown.neighbour(place, forward)?;
         let words = shown.place_name(&target)?;
-        let (before, after, title) = match forward {
-            true => ("", " ›", format!("Next: {words} (])")),
-            false => ("‹ ", "", format!("Previous: {words} ([)")),
+        let (before, after, title) = if forward {
+            ("", " ›", format!("Next: {words} (])"))
+        } else {
+            ("‹ ", "", format!("Previous: {words} ([)"))
         };
         Some(view! {
             <a class="button quiet small training-neighbour" href=target.to_hash() title=title>

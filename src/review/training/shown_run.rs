@@ -119,9 +119,12 @@ impl ShownRun {
 
     /// The place before or after another one on its level.
     pub fn neighbour(&self, here: &TrainingPlace, forward: bool) -> Option<TrainingPlace> {
-        let moved = |at: usize| match forward {
-            true => at.checked_add(1),
-            false => at.checked_sub(1),
+        let moved = |at: usize| {
+            if forward {
+                at.checked_add(1)
+            } else {
+                at.checked_sub(1)
+            }
         };
         let at = self.run.place_of(here.step?)?;
         match &here.group {

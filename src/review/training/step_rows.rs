@@ -134,9 +134,10 @@ impl Side<'_> {
         let first = spread_text(reward.mean, reward.deviation, false);
         let counts = counts(step);
         StepRow {
-            name: match self.is_beside {
-                true => format!("Step {}, {}", step.step, self.shown.title),
-                false => format!("Step {}", step.step),
+            name: if self.is_beside {
+                format!("Step {}, {}", step.step, self.shown.title)
+            } else {
+                format!("Step {}", step.step)
             },
             href: place.to_hash(),
             is_beside: self.is_beside,

@@ -119,9 +119,12 @@ pub(super) fn gaps_text(run: &TrainingRun) -> Option<String> {
     let (named, others) = run
         .missing_steps
         .split_at(run.missing_steps.len().min(MOST_GAPS));
-    let gaps = named.iter().map(|(first, last)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}–{last}"),
+    let gaps = named.iter().map(|(first, last)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}–{last}")
+        }
     });
     let gaps: Vec<String> = gaps.collect();
     let more = if others.is_empty() { "" } else { " and others" };
@@ -285,10 +288,11 @@ impl TileTexts {
 
 /// The shade of a mean; that of the middle if all rewards are equal.
 fn shade(mean: f64, (low, high): (f64, f64)) -> usize {
-    match high > low {
+    if high > low {
         // The cast saturates.
-        true => (((mean - low) / (high - low) * SHADES as f64) as usize).min(SHADES - 1),
-        false => SHADES / 2,
+        (((mean - low) / (high - low) * SHADES as f64) as usize).min(SHADES - 1)
+    } else {
+        SHADES / 2
     }
 }
 
@@ -301,9 +305,10 @@ pub(super) fn reward_bars(rewards: &[Option<f64>], (low, high): (f64, f64)) -> S
     let rewards = rewards.iter().take(count).enumerate();
     let bars = rewards.filter_map(|(place, reward)| {
         let reward = reward.filter(|reward| reward.is_finite())?;
-        let share = match high > low {
-            true => (reward - low) / (high - low),
-            false => 0.5,
+        let share = if high > low {
+            (reward - low) / (high - low)
+        } else {
+            0.5
         };
         let height = LOWEST + share.clamp(0.0, 1.0) * (SIDE - LOWEST);
         let left = place as f64 * width;

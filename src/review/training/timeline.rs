@@ -333,9 +333,12 @@ fn lanes(
             .into_any()
     };
     // Few lanes need no scrolling.
-    let class = move || match count.get() <= 12 {
-        true => "time-lanes-frame few",
-        false => "time-lanes-frame",
+    let class = move || {
+        if count.get() <= 12 {
+            "time-lanes-frame few"
+        } else {
+            "time-lanes-frame"
+        }
     };
     view! {
         <div

@@ -88,9 +88,12 @@ impl TestRun {
 pub(super) fn TestButton(editor: Editor) -> impl IntoView {
     let test = editor.test;
     let is_running = Memo::new(move |_| test.state.with(ConnectionTest::is_running));
-    let press = move |_| match is_running.get_untracked() {
-        true => test.forget(editor),
-        false => test.start(editor),
+    let press = move |_| {
+        if is_running.get_untracked() {
+            test.forget(editor)
+        } else {
+            test.start(editor)
+        }
     };
     // Test and Cancel are one button, so that it keeps the focus.
     view! {

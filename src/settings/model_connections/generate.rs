@@ -58,9 +58,12 @@ fn Template(editor: Editor) -> impl IntoView {
     let options = names.map(|(value, name)| view! { <option value=value>{name}</option> });
     let options = options.into_iter().collect_view();
     let is_own = Memo::new(move |_| Builtin::from_name(&generate(editor).template).is_none());
-    let chosen = move || match is_own.get() {
-        true => OWN.to_owned(),
-        false => generate(editor).template.to_string(),
+    let chosen = move || {
+        if is_own.get() {
+            OWN.to_owned()
+        } else {
+            generate(editor).template.to_string()
+        }
     };
     let choose = move |event| {
         let name = event_target_value(&event);
@@ -109,9 +112,12 @@ fn Tokenizer(editor: Editor) -> impl IntoView {
         Some(name) => format!("Stored file: {name}"),
         None => "Stored file (none yet: the toy is used)".to_owned(),
     };
-    let chosen = move || match generate(editor).stored_tokenizer {
-        true => STORED,
-        false => TOY,
+    let chosen = move || {
+        if generate(editor).stored_tokenizer {
+            STORED
+        } else {
+            TOY
+        }
     };
     let choose = move |event| {
         let is_stored = event_target_value(&event) == STORED;

@@ -43,9 +43,10 @@ impl Cancelled {
 
     /// Resolves when a reading is cancelled.
     pub(super) fn of(&self, number: RequestId) -> impl Future<Output = ()> {
-        poll_fn(move |context| match self.has(number) {
-            true => Poll::Ready(()),
-            false => {
+        poll_fn(move |context| {
+            if self.has(number) {
+                Poll::Ready(())
+            } else {
                 let waker = context.waker().clone();
                 self.wakers.borrow_mut().insert(number, waker);
                 Poll::Pending

@@ -144,9 +144,12 @@ pub(super) async fn export_findings(
     let mut runs = Vec::with_capacity(page.runs.len());
     for FoundRun { title, ids, reward } in &page.runs {
         let rows = rows_in_order(library, ids).await;
-        let reward = reward.as_ref().map(|name| match name.is_empty() {
-            true => RewardChoice::Whole,
-            false => RewardChoice::Part(name.clone()),
+        let reward = reward.as_ref().map(|name| {
+            if name.is_empty() {
+                RewardChoice::Whole
+            } else {
+                RewardChoice::Part(name.clone())
+            }
         });
         runs.push(findings::FoundRun {
             title: title.to_string(),

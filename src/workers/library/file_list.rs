@@ -31,9 +31,10 @@ impl Lines {
         let is_end = piece.is_none();
         self.0.extend(piece.unwrap_or_default());
         let last = self.0.iter().rposition(|byte| *byte == b'\n');
-        let whole = match is_end {
-            true => self.0.len(),
-            false => last.map_or(0, |last| last + 1),
+        let whole = if is_end {
+            self.0.len()
+        } else {
+            last.map_or(0, |last| last + 1)
         };
         let lines: Vec<u8> = self.0.drain(..whole).collect();
         let lines = String::from_utf8_lossy(&lines);
@@ -75,9 +76,10 @@ impl Groups {
             .group
             .last()
             .is_some_and(|last| folder(last) != folder(&listed));
-        let least = match self.had_first {
-            true => LEAST_FILES,
-            false => FIRST_FILES,
+        let least = if self.had_first {
+            LEAST_FILES
+        } else {
+            FIRST_FILES
         };
         let count = self.group.len();
         let is_full = count >= MOST_FILES || self.bytes >= MOST_BYTES;

@@ -201,13 +201,16 @@ pub(super) async fn search(
         let matches = index.search(&query);
         let found = matches.found.iter().enumerate();
         let found: Vec<Match> = found
-            .filter_map(|(place, (id, hit))| match place < MOST_SHOWN {
-                true => Some(found_in(id, index.document(id)?, hit)),
-                false => Some(Match {
-                    id: id.clone(),
-                    step: hit.place.step as u64,
-                    ..Match::default()
-                }),
+            .filter_map(|(place, (id, hit))| {
+                if place < MOST_SHOWN {
+                    Some(found_in(id, index.document(id)?, hit))
+                } else {
+                    Some(Match {
+                        id: id.clone(),
+                        step: hit.place.step as u64,
+                        ..Match::default()
+                    })
+                }
             })
             .collect();
         (found, matches.unsure)

@@ -29,12 +29,14 @@ pub(super) struct SlowStore {
 impl EpisodeStore for SlowStore {
     fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>> {
         let mut episodes = Some(episodes);
-        std::future::poll_fn(move |_| match self.is_open.get() {
-            true => self
-                .store
-                .keep(episodes.take().unwrap())
-                .poll_unpin(&mut Context::from_waker(Waker::noop())),
-            false => std::task::Poll::Pending,
+        std::future::poll_fn(move |_| {
+            if self.is_open.get() {
+                self.store
+                    .keep(episodes.take().unwrap())
+                    .poll_unpin(&mut Context::from_waker(Waker::noop()))
+            } else {
+                std::task::Poll::Pending
+            }
         })
         .boxed_local()
     }
@@ -57,9 +59,12 @@ impl EpisodeStore for SlowStore {
         }
         // The rows at the time of the call.
         let mut rows = self.store.rows().now_or_never();
-        std::future::poll_fn(move |_| match self.is_slow_to_list.get() {
-            false => std::task::Poll::Ready(rows.take().unwrap()),
-            true => std::task::Poll::Pending,
+        std::future::poll_fn(move |_| {
+            if self.is_slow_to_list.get() {
+                std::task::Poll::Pending
+            } else {
+                std::task::Poll::Ready(rows.take().unwrap())
+            }
         })
         .boxed_local()
     }

@@ -71,9 +71,10 @@ pub(super) async fn keep_file(
     reading.progress(&name, file.size);
     let is_copied = file.source.is_some();
     let keeping = reading::stock_for(library, reading.origin).keep_file(file);
-    let kept = match is_copied {
-        true => library.cancelled.unless(reading.number, keeping).await,
-        false => Some(keeping.await),
+    let kept = if is_copied {
+        library.cancelled.unless(reading.number, keeping).await
+    } else {
+        Some(keeping.await)
     };
     match kept {
         Some(Ok(())) => {}

@@ -306,12 +306,11 @@ impl<'a> Fetching<'a> {
             return None;
         }
         self.files.set(self.files.get() + group.len());
-        let files = match self.renewal.is_growing {
-            true => {
-                let group = self.with_other_dumps(group).await;
-                self.read_on(group).await
-            }
-            false => self.with_rollouts(group),
+        let files = if self.renewal.is_growing {
+            let group = self.with_other_dumps(group).await;
+            self.read_on(group).await
+        } else {
+            self.with_rollouts(group)
         };
         if files.is_empty() {
             return None;

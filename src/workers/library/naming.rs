@@ -65,10 +65,7 @@ pub(super) async fn named(
 }
 
 async fn id_use(library: &LibraryService, id: &Text, text: &str, batch: &[Item]) -> IdUse {
-    let same = |is_same| match is_same {
-        true => IdUse::Same,
-        false => IdUse::Another,
-    };
+    let same = |is_same| if is_same { IdUse::Same } else { IdUse::Another };
     let Some(volume) = library.volume(id) else {
         return IdUse::Free;
     };

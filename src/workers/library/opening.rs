@@ -96,12 +96,11 @@ pub(super) async fn open_at(
         parts.push(window.read(part.clone()).await?);
     }
     let name = window.source().name();
-    let episode = match torch_dump::is_sample(&at.place, &parts) {
-        true => torch_dump::open_sample(&name, &parts, &at.place, row),
-        false => {
-            let readers = readers::load().await?;
-            readers.open(&name, parts, &at.place, row, window.fields())
-        }
+    let episode = if torch_dump::is_sample(&at.place, &parts) {
+        torch_dump::open_sample(&name, &parts, &at.place, row)
+    } else {
+        let readers = readers::load().await?;
+        readers.open(&name, parts, &at.place, row, window.fields())
     };
     episode.ok_or_else(|| format!("{name} no longer contains a trajectory at this position."))
 }

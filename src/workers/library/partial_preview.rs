@@ -126,10 +126,11 @@ pub(super) fn show_begun(
         Some(known) if has_answered && known.id != row.id && is_free(&row.id) => row.id.clone(),
         Some(known) => known.id.clone(),
         None => {
-            let id = match has_answered {
-                true => row.id.clone(),
+            let id = if has_answered {
+                row.id.clone()
+            } else {
                 // The free ids are unknown until the store has been listed.
-                false => format!("{} (reading {})", row.id, reading.number).into(),
+                format!("{} (reading {})", row.id, reading.number).into()
             };
             if !is_free(&id) {
                 return;

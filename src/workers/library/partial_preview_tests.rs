@@ -126,9 +126,10 @@ fn read(service: &LibraryService, file: &Rc<Slow>, stop: u64, meanwhile: impl Fn
     while reading.as_mut().poll(&mut context).is_pending() {
         meanwhile();
         let came = file.came.get() + (1 << 20);
-        match came < stop {
-            true => file.came.set(came.min(file.size())),
-            false => file.is_broken.set(true),
+        if came < stop {
+            file.came.set(came.min(file.size()))
+        } else {
+            file.is_broken.set(true)
         }
     }
     let answers = said.take().into_iter().filter_map(|said| match said {

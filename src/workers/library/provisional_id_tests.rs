@@ -44,9 +44,10 @@ fn read(
     let before = said.take();
     meanwhile();
     store.is_slow_to_list.set(false);
-    match breaks_off {
-        true => file.is_broken.set(true),
-        false => file.came.set(file.size()),
+    if breaks_off {
+        file.is_broken.set(true)
+    } else {
+        file.came.set(file.size())
     }
     assert!(reading.as_mut().poll(&mut context).is_ready());
     (before, said.take())

@@ -248,11 +248,12 @@ pub(super) struct Ended {
 impl Ended {
     pub fn tell(self, send: Send<'_>) {
         let notes = self.report.lines();
-        send(Output::Event(match self.is_refused {
-            false => Event::Read { notes },
-            true => Event::Refused {
+        send(Output::Event(if self.is_refused {
+            Event::Refused {
                 reason: notes.join(" ").into(),
-            },
+            }
+        } else {
+            Event::Read { notes }
         }));
     }
 }

@@ -32,9 +32,10 @@ pub(super) async fn read_in_place<'a>(
     annotations: Option<&ImportedAnnotations>,
 ) -> Result<FileOutcome, String> {
     let size = file.size();
-    let large = match file.is_growing() {
-        true => LARGE_GROWING,
-        false => LARGE,
+    let large = if file.is_growing() {
+        LARGE_GROWING
+    } else {
+        LARGE
     };
     if size < large.min(LARGE_PACKED) {
         return Ok(FileOutcome::Whole);
@@ -64,19 +65,16 @@ pub(super) async fn read_in_place<'a>(
         identify(library, reading, &**file).await
     };
     let beginning = async {
-        match is_packed {
-            true => {
-                let dumps = match trained {
-                    Some(trained) => Dumps::With(&trained.files),
-                    None if reading.steps.is_whole(own) => Dumps::Not,
-                    None => Dumps::With(&[]),
-                };
-                packed::begin(&window, &**own, dumps).await
-            }
-            false => {
-                let readers = readers::load().await?;
-                readers.begin_slices(library, reading, file).await
-            }
+        if is_packed {
+            let dumps = match trained {
+                Some(trained) => Dumps::With(&trained.files),
+                None if reading.steps.is_whole(own) => Dumps::Not,
+                None => Dumps::With(&[]),
+            };
+            packed::begin(&window, &**own, dumps).await
+        } else {
+            let readers = readers::load().await?;
+            readers.begin_slices(library, reading, file).await
         }
     };
     let (identified, beginning) = join(identified, beginning).await;

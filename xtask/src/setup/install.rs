@@ -267,9 +267,10 @@ pub fn pip_of(project: &Project, folder: &Path) -> Result<Command> {
 }
 
 fn python_in(folder: &Path) -> PathBuf {
-    folder.join(match cfg!(windows) {
-        true => "Scripts/python.exe",
-        false => "bin/python",
+    folder.join(if cfg!(windows) {
+        "Scripts/python.exe"
+    } else {
+        "bin/python"
     })
 }
 

@@ -85,9 +85,12 @@ pub fn merge(folder: &Path, needs: &HashMap<String, Vec<String>>) -> Result<()> 
     ensure!(names.len() <= Parts::BITS as usize, "too many parts");
     let weights: Vec<u64> = names
         .iter()
-        .map(|name| match AWAITED.contains(&name.as_str()) {
-            true => AWAITED_WEIGHT,
-            false => 1,
+        .map(|name| {
+            if AWAITED.contains(&name.as_str()) {
+                AWAITED_WEIGHT
+            } else {
+                1
+            }
         })
         .collect();
     let mut parts = BTreeMap::<&str, Parts>::new();

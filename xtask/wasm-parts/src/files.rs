@@ -98,15 +98,16 @@ fn shrink(parts: &Path) -> Result<()> {
         // the page is built half a minute later.
         let is_first = file.ends_with(format!("{NAME}_bg.wasm"));
         // Sorted by name, similar functions are adjacent, which gzip compresses better: 2 % less to fetch.
-        let passes: &[&str] = match is_first {
-            true => &[
+        let passes: &[&str] = if is_first {
+            &[
                 "-O2",
                 "-Oz",
                 "--strip-producers",
                 "--strip-target-features",
                 "--reorder-functions-by-name",
-            ],
-            false => &["--strip-debug", "--strip-producers"],
+            ]
+        } else {
+            &["--strip-debug", "--strip-producers"]
         };
         optimizer.args(passes).args(FEATURES).arg(&file);
         run(optimizer.arg("-o").arg(&file))
@@ -136,9 +137,10 @@ pub(crate) fn on_all_processors<T: Send>(
 
 /// A program from npm. On Windows it is a script, which must be called by its full name.
 pub(crate) fn npm_program(name: &str) -> Command {
-    match cfg!(windows) {
-        true => Command::new(format!("{name}.cmd")),
-        false => Command::new(name),
+    if cfg!(windows) {
+        Command::new(format!("{name}.cmd"))
+    } else {
+        Command::new(name)
     }
 }
 

@@ -70,9 +70,10 @@ fn listed(site: &Path) -> Result<BTreeMap<String, String>> {
 fn walk(folder: &Path, all: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        match path.is_dir() {
-            true => walk(&path, all)?,
-            false => all.push(path),
+        if path.is_dir() {
+            walk(&path, all)?
+        } else {
+            all.push(path)
         }
     }
     Ok(())

@@ -251,9 +251,10 @@ impl Plan {
         let former = std::iter::once(None).chain(self.tasks.iter().map(Some));
         let tasks = self.tasks.iter().zip(former).map(|(task, former)| {
             let is_same = former.is_some_and(|former| former.makes_the_same(task));
-            let (environment, configuration) = match is_same {
-                true => (None, None),
-                false => (Some(&task.environment), Some(&task.configuration)),
+            let (environment, configuration) = if is_same {
+                (None, None)
+            } else {
+                (Some(&task.environment), Some(&task.configuration))
             };
             TaskRecord {
                 id: task.id.clone(),

@@ -153,9 +153,10 @@ impl Failure {
             }
         );
         Failure {
-            kind: match of_server {
-                true => FailureKind::Server,
-                false => FailureKind::Environment,
+            kind: if of_server {
+                FailureKind::Server
+            } else {
+                FailureKind::Environment
             },
             message: error.to_string().into(),
         }

@@ -180,9 +180,10 @@ impl Keeping {
     /// withheld: there is no single position at which the key could be replaced.
     pub fn finish(self, status: u16, content_type: &str, key: &ApiKey) -> KeptReply {
         let body = key.redact(&String::from_utf8_lossy(&self.kept));
-        let (content_type, body) = match pieces::hold_key(&body, key) {
-            true => ("text/plain", WITHHELD.to_owned()),
-            false => (content_type, body),
+        let (content_type, body) = if pieces::hold_key(&body, key) {
+            ("text/plain", WITHHELD.to_owned())
+        } else {
+            (content_type, body)
         };
         KeptReply {
             status,

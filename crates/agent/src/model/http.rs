@@ -40,12 +40,13 @@ impl ApiKey {
     /// The text with the complete occurrences of the key replaced.
     pub(super) fn redact_whole(&self, text: &str) -> String {
         let forms = self.forms();
-        forms
-            .iter()
-            .fold(text.to_owned(), |text, form| match text.contains(&**form) {
-                true => text.replace(&**form, PLACEHOLDER),
-                false => text,
-            })
+        forms.iter().fold(text.to_owned(), |text, form| {
+            if text.contains(&**form) {
+                text.replace(&**form, PLACEHOLDER)
+            } else {
+                text
+            }
+        })
     }
 
     /// A JSON text with the key replaced, even if the text escapes more characters than necessary. Text that is not
@@ -212,9 +213,12 @@ pub(super) fn curl<'a>(
     for (name, value) in headers.filter(|(name, _)| is_token(name)) {
         let value: String = value
             .chars()
-            .map(|character| match character.is_control() {
-                true => ' ',
-                false => character,
+            .map(|character| {
+                if character.is_control() {
+                    ' '
+                } else {
+                    character
+                }
             })
             .collect();
         command.push_str(" \\\n  -H ");

@@ -52,9 +52,10 @@ impl Provider for OpenAiChat {
         // OpenAI's own reasoning models reject the older name, and other servers know only that one.
         let is_newer_limit = base_url.contains("api.openai.com")
             || request.fallbacks.has(ParameterFallback::NewLimitName);
-        let (newer, older) = match is_newer_limit {
-            true => (request.max_tokens, None),
-            false => (None, request.max_tokens),
+        let (newer, older) = if is_newer_limit {
+            (request.max_tokens, None)
+        } else {
+            (None, request.max_tokens)
         };
         let has_usage = request.stream && !request.fallbacks.has(ParameterFallback::NoStreamUsage);
         let body = ChatRequest {

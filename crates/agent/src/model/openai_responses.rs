@@ -43,9 +43,10 @@ impl Provider for OpenAiResponses {
             summary: (effort != Effort::None && !fallbacks.has(ParameterFallback::NoSummary))
                 .then_some(SummaryStyle::Auto),
         });
-        let include = match fallbacks.has(ParameterFallback::NoEncryptedReasoning) {
-            true => Vec::new(),
-            false => vec![Include::EncryptedReasoning],
+        let include = if fallbacks.has(ParameterFallback::NoEncryptedReasoning) {
+            Vec::new()
+        } else {
+            vec![Include::EncryptedReasoning]
         };
         let body = ResponseRequest {
             model: request.model.clone(),

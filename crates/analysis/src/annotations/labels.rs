@@ -96,15 +96,16 @@ pub fn toggle(notes: &mut Annotations, note: Annotation, now: f64) -> bool {
         return true;
     }
     for known in known {
-        match known.text.is_empty() && known.verdict.is_none() {
-            true => drop(notes.delete(&known.id, now)),
-            false => notes.write(
+        if known.text.is_empty() && known.verdict.is_none() {
+            notes.delete(&known.id, now);
+        } else {
+            notes.write(
                 Annotation {
                     label: None,
                     ..known
                 },
                 now,
-            ),
+            );
         }
     }
     false

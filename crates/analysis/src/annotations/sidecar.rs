@@ -204,9 +204,10 @@ fn revision(node: Node<'_>) -> Result<u64, Fault> {
 
 fn moment(node: Node<'_>) -> Result<f64, Fault> {
     let seconds = node.number()?;
-    match seconds.is_finite() && seconds >= 0.0 {
-        true => Ok(seconds),
-        false => Err(node.refuse("must be a number of seconds since 1970")),
+    if seconds.is_finite() && seconds >= 0.0 {
+        Ok(seconds)
+    } else {
+        Err(node.refuse("must be a number of seconds since 1970"))
     }
 }
 

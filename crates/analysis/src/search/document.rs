@@ -52,11 +52,12 @@ pub struct Snippet {
 impl Document {
     /// Builds the document of an episode.
     pub fn of(episode: &Episode) -> Self {
-        let length = match episode.steps.len() > MANY {
-            true => passages(episode)
+        let length = if episode.steps.len() > MANY {
+            passages(episode)
                 .map(|(_, text)| text.len() + BETWEEN.len())
-                .sum(),
-            false => 0,
+                .sum()
+        } else {
+            0
         };
         let mut folding = Folding::with_capacity(length.min(MOST_BYTES));
         let mut starts = Vec::new();

@@ -150,9 +150,10 @@ impl Sorting {
                 left -= 1;
                 let is_left = self.left < middle
                     && (self.right >= end || order(&items[self.left], &items[self.right]).is_le());
-                let place = match is_left {
-                    true => &mut self.left,
-                    false => &mut self.right,
+                let place = if is_left {
+                    &mut self.left
+                } else {
+                    &mut self.right
                 };
                 self.merged.push(items[*place]);
                 *place += 1;

@@ -124,9 +124,10 @@ impl Axis {
         let low = self.ticks.first().copied().unwrap_or_default();
         let high = self.ticks.last().copied().unwrap_or(1.0);
         let place = (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
-        match place.is_finite() {
-            true => place.clamp(0.0, 1.0),
-            false => 0.0,
+        if place.is_finite() {
+            place.clamp(0.0, 1.0)
+        } else {
+            0.0
         }
     }
 }
@@ -135,9 +136,10 @@ impl Axis {
 fn rounded(value: f64, step: f64) -> f64 {
     let scale = 10_f64.powf((3.0 - step.log10().floor()).clamp(-300.0, 300.0));
     let rounded = (value * scale).round() / scale;
-    match rounded.is_finite() {
-        true => rounded + 0.0,
-        false => value,
+    if rounded.is_finite() {
+        rounded + 0.0
+    } else {
+        value
     }
 }
 

@@ -106,9 +106,10 @@ pub fn natural(one: &str, other: &str) -> Ordering {
         } else {
             left = &left[first.len_utf8()..];
             right = &right[second.len_utf8()..];
-            match first.is_ascii() && second.is_ascii() {
-                true => first.to_ascii_lowercase().cmp(&second.to_ascii_lowercase()),
-                false => first.to_lowercase().cmp(second.to_lowercase()),
+            if first.is_ascii() && second.is_ascii() {
+                first.to_ascii_lowercase().cmp(&second.to_ascii_lowercase())
+            } else {
+                first.to_lowercase().cmp(second.to_lowercase())
             }
         };
         if order != Ordering::Equal {

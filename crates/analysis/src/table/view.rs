@@ -292,9 +292,10 @@ mod tests {
     }
 
     fn direction(is_up: bool) -> Direction {
-        match is_up {
-            true => Direction::Ascending,
-            false => Direction::Descending,
+        if is_up {
+            Direction::Ascending
+        } else {
+            Direction::Descending
         }
     }
 

@@ -29,9 +29,12 @@ pub struct TokenFigures {
 impl TokenFigures {
     /// Summarises a record.
     pub fn of(record: &TokenRecord) -> TokenFigures {
-        let counts = |token: usize| match record.is_mask_known {
-            true => record.is_trained(token),
-            false => token >= record.prompt,
+        let counts = |token: usize| {
+            if record.is_mask_known {
+                record.is_trained(token)
+            } else {
+                token >= record.prompt
+            }
         };
         let streams = record.strip.streams().iter();
         let known: BTreeMap<&str, StreamFigures> = streams

@@ -124,9 +124,10 @@ impl AdvantageRule {
             .map(|(reward, advantage)| (reward - mean) * advantage)
             .sum();
         let factor = product / squares;
-        match factor.abs() > EPSILON && all(&|reward| (reward - mean) * factor) {
-            true => AdvantageRule::Scaled(factor),
-            false => AdvantageRule::Other,
+        if factor.abs() > EPSILON && all(&|reward| (reward - mean) * factor) {
+            AdvantageRule::Scaled(factor)
+        } else {
+            AdvantageRule::Other
         }
     }
 
@@ -147,10 +148,11 @@ impl AdvantageRule {
                 format!("All advantages are {value:.3}, although the rewards differ.")
             }
             AdvantageRule::Standardized { is_of_samples } => {
-                let which = match is_of_samples {
-                    true => "n − 1",
-                    false => "n",
-                };
+                let which = if *is_of_samples {
+"n − 1"
+} else {
+"n"
+};
                 format!(
                     "Advantages follow from the rewards: (reward − group mean) / standard deviation with {which}, as in GRPO."
                 )

@@ -122,9 +122,10 @@ impl CatalogBuilder {
                     (false, true) => only.clone().unwrap_or_default(),
                     (false, false) => folder.clone(),
                 };
-                let name = match name.is_empty() {
-                    true => self.unnamed.clone().unwrap_or_else(|| "Run".into()),
-                    false => name,
+                let name = if name.is_empty() {
+                    self.unnamed.clone().unwrap_or_else(|| "Run".into())
+                } else {
+                    name
                 };
                 named
                     .entry((is_evaluation, name))
@@ -181,17 +182,19 @@ impl Catalog {
 impl RunRows {
     /// The id in addresses: the name, with a sign before it for evaluations.
     pub fn id(&self) -> String {
-        match self.is_evaluation {
-            true => format!("eval:{}", self.name),
-            false => self.name.to_string(),
+        if self.is_evaluation {
+            format!("eval:{}", self.name)
+        } else {
+            self.name.to_string()
         }
     }
 
     /// The name for display.
     pub fn title(&self) -> String {
-        match self.is_evaluation {
-            true => format!("{} (evaluation)", self.name),
-            false => self.name.to_string(),
+        if self.is_evaluation {
+            format!("{} (evaluation)", self.name)
+        } else {
+            self.name.to_string()
         }
     }
 }

@@ -97,10 +97,11 @@ fn remainder(name: &str) -> String {
         !word.is_empty() && !GENERIC.contains(&word)
     });
     let kept: Vec<&str> = kept.collect();
-    match kept.is_empty() {
-        true => String::new(),
+    if kept.is_empty() {
+        String::new()
+    } else {
         // The numbers stay in the name of a run: they may tell it from another one.
-        false => name.to_owned(),
+        name.to_owned()
     }
 }
 

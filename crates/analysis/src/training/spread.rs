@@ -38,9 +38,10 @@ impl Spread {
         // Equal values have no deviation, whatever the rounding of the mean.
         let is_equal = finite.first() == finite.last();
         spread.mean = Some(if is_equal { finite[0] } else { mean });
-        spread.deviation = (finite.len() > 1).then(|| match is_equal {
-            true => 0.0,
-            false => {
+        spread.deviation = (finite.len() > 1).then(|| {
+            if is_equal {
+                0.0
+            } else {
                 let squares: f64 = finite.iter().map(|value| (value - mean).powi(2)).sum();
                 (squares / (n - 1.0)).sqrt()
             }
@@ -90,10 +91,11 @@ impl Histogram {
         let mut counts = vec![0; bins];
         let width = (high - low) / bins as f64;
         for value in values.into_iter().filter(|value| value.is_finite()) {
-            let place = match width > 0.0 {
+            let place = if width > 0.0 {
                 // Casts saturate: values below the range are in the first interval.
-                true => (((value - low) / width) as usize).min(bins - 1),
-                false => 0,
+                (((value - low) / width) as usize).min(bins - 1)
+            } else {
+                0
             };
             counts[place] += 1;
         }

@@ -118,9 +118,10 @@ mod tests {
     /// Judges the shown pair so that the entrant with the smaller index wins.
     fn prefer_first(judging: &mut BlindJudging) {
         let pair = judging.pair().expect("a pair is shown");
-        judging.update(Event::Judge(match pair.left < pair.right {
-            true => Preference::Left,
-            false => Preference::Right,
+        judging.update(Event::Judge(if pair.left < pair.right {
+            Preference::Left
+        } else {
+            Preference::Right
         }));
     }
 

@@ -258,15 +258,16 @@ impl ClassBoard {
     fn look(&self, connection: ConnectionNumber, is_shown: bool) -> Option<Effect> {
         match &self.link {
             ServerLink::Following { server, last, .. } if connection == self.last_connection => {
-                Some(match is_shown {
-                    true => Effect::FetchRows {
+                Some(if is_shown {
+                    Effect::FetchRows {
                         connection,
                         server: server.clone(),
-                    },
-                    false => Effect::Wait {
+                    }
+                } else {
+                    Effect::Wait {
                         connection,
                         seconds: last.period(),
-                    },
+                    }
                 })
             }
             _ => None,

@@ -9,9 +9,10 @@ pub fn download_name(parts: &[&str]) -> String {
     });
     let plain: String = plain.take(80).collect();
     let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).collect();
-    match words.is_empty() {
-        true => "volary".to_owned(),
-        false => words.join("-"),
+    if words.is_empty() {
+        "volary".to_owned()
+    } else {
+        words.join("-")
     }
 }
 

@@ -181,9 +181,10 @@ impl WorkDesk {
             Event::Save { now } => self.save(now),
             Event::Answered(receipt) => self.answered(receipt).into_iter().collect(),
             Event::Kept { record, is_kept } => {
-                match is_kept {
-                    true => self.unkept.remove(&record),
-                    false => self.unkept.insert(record),
+                if is_kept {
+                    self.unkept.remove(&record)
+                } else {
+                    self.unkept.insert(record)
                 };
                 Vec::new()
             }

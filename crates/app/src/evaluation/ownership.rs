@@ -65,9 +65,10 @@ impl Ownership {
                 is_new,
             } => {
                 *known = known.or(start);
-                match is_new {
-                    true => Next::PlayMeanwhile,
-                    false => Next::Wait,
+                if *is_new {
+                    Next::PlayMeanwhile
+                } else {
+                    Next::Wait
                 }
             }
             Ownership::Reloading { start: known } | Ownership::Retrying { start: known } => {

@@ -52,10 +52,7 @@ impl Batches {
     /// The number of batches that a worker has queued. If `careful`, it gets one cell at a time, so that it is known
     /// which cell breaks it.
     pub fn ahead(&self, careful: bool) -> usize {
-        match careful || self.is_remote {
-            true => 1,
-            false => AHEAD,
-        }
+        if careful || self.is_remote { 1 } else { AHEAD }
     }
 
     /// The size of the next batch when this number of cells wait. Batches get smaller at the end, so that all workers
@@ -237,9 +234,10 @@ impl WorkerSlot {
 
     /// Whether the worker of an environment works; otherwise why it was lost.
     pub fn check(&self, generation: WorkerGeneration) -> Result<(), &str> {
-        match self.generation == generation {
-            true => Ok(()),
-            false => Err(&self.loss),
+        if self.generation == generation {
+            Ok(())
+        } else {
+            Err(&self.loss)
         }
     }
 }

@@ -43,9 +43,10 @@ impl LiveFiles {
     /// Notes that the worker starts to read the list. A second list is that of a new worker: the page listens already.
     pub fn begin(&mut self) -> Vec<Effect> {
         self.is_busy = true;
-        match std::mem::replace(&mut self.is_listening, true) {
-            true => Vec::new(),
-            false => vec![Effect::Listen],
+        if std::mem::replace(&mut self.is_listening, true) {
+            Vec::new()
+        } else {
+            vec![Effect::Listen]
         }
     }
 

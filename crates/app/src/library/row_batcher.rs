@@ -99,9 +99,10 @@ impl RowThrottle {
 
     /// Handles the timer. Asks again, because rows may have been shown meanwhile, or the table may be hidden now.
     pub fn woken(&mut self, is_seen: bool, now: f64) -> Option<f64> {
-        match std::mem::take(&mut self.is_due) {
-            true => self.ask(is_seen, now),
-            false => None,
+        if std::mem::take(&mut self.is_due) {
+            self.ask(is_seen, now)
+        } else {
+            None
         }
     }
 

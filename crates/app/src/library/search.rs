@@ -24,9 +24,10 @@ impl Search {
     pub fn begin(&mut self, words: &str) -> (Option<SearchNumber>, Vec<Effect>) {
         self.latest = self.latest.wrapping_add(1);
         self.is_open = !words.trim().is_empty();
-        match self.is_open {
-            true => (Some(self.latest), Vec::new()),
-            false => (None, vec![Effect::Searching(None), Effect::Matches(None)]),
+        if self.is_open {
+            (Some(self.latest), Vec::new())
+        } else {
+            (None, vec![Effect::Searching(None), Effect::Matches(None)])
         }
     }
 
@@ -50,9 +51,10 @@ impl Search {
 
     /// Handles the loss of the worker: an open query gets no answer.
     pub fn lose_worker(&mut self) -> Vec<Effect> {
-        match std::mem::take(&mut self.is_open) {
-            true => vec![Effect::Searching(None)],
-            false => Vec::new(),
+        if std::mem::take(&mut self.is_open) {
+            vec![Effect::Searching(None)]
+        } else {
+            Vec::new()
         }
     }
 }

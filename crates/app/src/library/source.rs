@@ -11,9 +11,10 @@ pub fn file_name(url: &str) -> &str {
 pub fn files_with<F: Clone>(files: &[F], wanted: &str, name: impl Fn(&F) -> &str) -> Vec<F> {
     let named = files.iter().filter(|file| name(file) == wanted);
     let named: Vec<F> = named.cloned().collect();
-    match named.is_empty() {
-        true => files.to_vec(),
-        false => named,
+    if named.is_empty() {
+        files.to_vec()
+    } else {
+        named
     }
 }
 

@@ -33,9 +33,10 @@ impl RedrawThrottle {
         if now - self.last >= FRAME.max(pause) {
             return Redraw::Now;
         }
-        match std::mem::replace(&mut self.is_scheduled, true) {
-            true => Redraw::Scheduled,
-            false => Redraw::NextFrame,
+        if std::mem::replace(&mut self.is_scheduled, true) {
+            Redraw::Scheduled
+        } else {
+            Redraw::NextFrame
         }
     }
 

@@ -365,9 +365,10 @@ impl Session {
 
     fn recipe_to_rerun(&self, episode: &Episode, actions: usize) -> Result<Recipe, Refusal> {
         let recipe = episode.recipe.clone().ok_or(Refusal::NoRecipe)?;
-        match self.may_rerun(episode, actions) {
-            true => Ok(recipe),
-            false => Err(Refusal::NotAgreed),
+        if self.may_rerun(episode, actions) {
+            Ok(recipe)
+        } else {
+            Err(Refusal::NotAgreed)
         }
     }
 

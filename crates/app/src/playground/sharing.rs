@@ -68,9 +68,10 @@ pub fn link(
     if let Some(start) = start.filter(|_| part.steps.is_empty()) {
         return Ok(ShareLink::Named(start.clone()));
     }
-    let masked = match is_masked {
-        true => Some(sensitive::masked_actions(part).map_err(|error| error.to_string())?),
-        false => None,
+    let masked = if is_masked {
+        Some(sensitive::masked_actions(part).map_err(|error| error.to_string())?)
+    } else {
+        None
     };
     let (recipe, text) = link_text(masked.as_ref().unwrap_or(part))?;
     Ok(ShareLink::Packed {

@@ -107,9 +107,10 @@ impl TimeAxis {
     /// The place of a time in the shown part, from 0 to 1.
     pub fn place(&self, time: f64) -> f64 {
         let span = self.to - self.from;
-        match span > 0.0 {
-            true => ((time - self.from) / span).clamp(0.0, 1.0),
-            false => 0.0,
+        if span > 0.0 {
+            ((time - self.from) / span).clamp(0.0, 1.0)
+        } else {
+            0.0
         }
     }
 
@@ -141,9 +142,10 @@ impl TimeAxis {
             }
             TimeEvent::Moved(steps) => {
                 let step = (self.to - self.from) / STEPS;
-                let now = self.cursor.unwrap_or(match steps > 0 {
-                    true => self.from - step,
-                    false => self.to + step,
+                let now = self.cursor.unwrap_or(if steps > 0 {
+                    self.from - step
+                } else {
+                    self.to + step
                 });
                 let next = (now + step * f64::from(steps)).clamp(0.0, self.seconds);
                 // What is shown follows the cursor.

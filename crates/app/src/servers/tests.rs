@@ -294,9 +294,12 @@ fn a_new_attempt_removes_the_failure_of_the_last_one() {
 
 /// A request that the page sends, with the event that answers it.
 fn answer(effect: &Effect, is_up: bool) -> Option<Event> {
-    let result = |request: &ServerRequest| match is_up {
-        true => Ok(server(u64::from(*request))),
-        false => Err(diagnosis("down")),
+    let result = |request: &ServerRequest| {
+        if is_up {
+            Ok(server(u64::from(*request)))
+        } else {
+            Err(diagnosis("down"))
+        }
     };
     match effect.clone() {
         Effect::Connect { request, .. } => Some(Event::Connected {

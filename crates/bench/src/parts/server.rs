@@ -104,9 +104,10 @@ fn waiting(what: &str, ours: &str, theirs: &str, is_judged: bool) -> Result<Row>
         ours: shown(ours, our_p99)?,
         against: shown(theirs, their_p99)?,
         ratio: format!("p99 {:.0} times shorter", their_p99 / our_p99),
-        aim: match is_judged {
-            true => format!("at least {WAITING:.0} times"),
-            false => "shorter".to_owned(),
+        aim: if is_judged {
+            format!("at least {WAITING:.0} times")
+        } else {
+            "shorter".to_owned()
         },
         met: our_p99 * if is_judged { WAITING } else { 1.0 } <= their_p99,
     })

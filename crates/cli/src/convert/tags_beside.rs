@@ -56,9 +56,12 @@ impl TagsBeside {
 }
 
 fn notes_beside(paths: &[PathBuf]) -> Result<Annotations> {
-    let folders = paths.iter().map(|path| match path.is_dir() {
-        true => path.as_path(),
-        false => path.parent().unwrap_or(Path::new("")),
+    let folders = paths.iter().map(|path| {
+        if path.is_dir() {
+            path.as_path()
+        } else {
+            path.parent().unwrap_or(Path::new(""))
+        }
     });
     let mut notes = Annotations::default();
     for folder in folders.collect::<BTreeSet<_>>() {

@@ -60,9 +60,10 @@ pub(super) fn groups(paths: &[PathBuf]) -> Result<Vec<Group>> {
         files.sort();
         files.dedup();
         let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
-        let parts = match bytes <= TOGETHER {
-            true => vec![files],
-            false => pairs(files),
+        let parts = if bytes <= TOGETHER {
+            vec![files]
+        } else {
+            pairs(files)
         };
         groups.extend(parts.into_iter().map(|files| {
             let bytes = files.iter().map(|(_, bytes)| bytes).sum();

@@ -69,9 +69,10 @@ impl LineFile {
         let mut file = File::open(path)?;
         let mut begun = Vec::new();
         let read = file.by_ref().take(size as u64).read_to_end(&mut begun)?;
-        let mark = match begun.starts_with(b"\xef\xbb\xbf") {
-            true => 3,
-            false => 0,
+        let mark = if begun.starts_with(b"\xef\xbb\xbf") {
+            3
+        } else {
+            0
         };
         let rest = begun.split_off(mark);
         let reader = LineReader::of(name, &rest, mappings);

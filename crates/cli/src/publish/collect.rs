@@ -77,11 +77,10 @@ impl Collected {
             }
         };
         list("Not published, because they are links:", &self.links);
-        let title = match all {
-            true => "These do not look like trajectories and are published too, because of --all:",
-            false => {
-                "Not published, because they do not look like trajectories (--all includes them):"
-            }
+        let title = if all {
+            "These do not look like trajectories and are published too, because of --all:"
+        } else {
+            "Not published, because they do not look like trajectories (--all includes them):"
         };
         list(title, &self.others);
         report

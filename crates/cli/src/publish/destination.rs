@@ -162,9 +162,10 @@ fn files(folder: &Path) -> Result<Vec<String>> {
         for entry in fs::read_dir(&path).with_context(unreadable)? {
             let entry = entry.with_context(unreadable)?;
             let inside = format!("{within}{}", entry.file_name().to_string_lossy());
-            match entry.file_type().with_context(unreadable)?.is_dir() {
-                true => open.push((entry.path(), format!("{inside}/"))),
-                false => files.push(inside),
+            if entry.file_type().with_context(unreadable)?.is_dir() {
+                open.push((entry.path(), format!("{inside}/")))
+            } else {
+                files.push(inside)
             }
         }
     }

@@ -98,9 +98,10 @@ impl Masking {
 /// The findings of a file, and its text if it is a text file. Compressed files are read as trajectories.
 fn look_into(name: &str, bytes: Vec<u8>) -> (Vec<Finding>, Option<String>) {
     // An archive of texts may be UTF-8 by chance, but contains null bytes.
-    let text = match bytes.contains(&0) {
-        true => Err(bytes),
-        false => String::from_utf8(bytes).map_err(|error| error.into_bytes()),
+    let text = if bytes.contains(&0) {
+        Err(bytes)
+    } else {
+        String::from_utf8(bytes).map_err(|error| error.into_bytes())
     };
     match text {
         Ok(text) => (check_document(&text), Some(text)),

@@ -129,9 +129,10 @@ pub async fn check_source(State(view): State<View>, request: Request, next: Next
 
 /// Middleware that rejects requests without the cookie.
 pub async fn check_session(State(view): State<View>, request: Request, next: Next) -> Response {
-    match view.access.is_in(request.headers()) {
-        true => next.run(request).await,
-        false => Failure::NoSession.into_response(),
+    if view.access.is_in(request.headers()) {
+        next.run(request).await
+    } else {
+        Failure::NoSession.into_response()
     }
 }
 

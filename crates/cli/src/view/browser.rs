@@ -13,9 +13,10 @@ pub fn open(url: &str) -> bool {
         let has_display = ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"]
             .iter()
             .any(|name| std::env::var_os(name).is_some());
-        match has_display {
-            true => &[&["xdg-open"], &["wslview"], &["gio", "open"]],
-            false => &[],
+        if has_display {
+            &[&["xdg-open"], &["wslview"], &["gio", "open"]]
+        } else {
+            &[]
         }
     };
     commands.iter().any(|command| {

@@ -182,9 +182,10 @@ fn wanted(method: &Method, headers: &HeaderMap, tag: &str, size: u64) -> Wanted 
         // Invalid ranges must be ignored.
         _ => return Wanted::Whole,
     };
-    match part.start < part.end {
-        true => Wanted::Part(part),
-        false => Wanted::Nothing,
+    if part.start < part.end {
+        Wanted::Part(part)
+    } else {
+        Wanted::Nothing
     }
 }
 

@@ -62,9 +62,10 @@ impl<'a, S> Calls<'a, S> {
         let Some(tool) = self.find(call) else {
             return self.unknown(call);
         };
-        let access = match tool.tool.concurrency_safe {
-            true => Access::Read,
-            false => Access::Write,
+        let access = if tool.tool.concurrency_safe {
+            Access::Read
+        } else {
+            Access::Write
         };
         let guard = lock.enter(access).await;
         let result = self.handle(tool, call).await;

@@ -14,9 +14,10 @@ struct Large<'a>(&'a Integer);
 
 impl Serialize for Large<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match serializer.is_human_readable() {
-            true => serializer.serialize_f64(self.0.to_f64()),
-            false => serializer.collect_str(self.0),
+        if serializer.is_human_readable() {
+            serializer.serialize_f64(self.0.to_f64())
+        } else {
+            serializer.collect_str(self.0)
         }
     }
 }

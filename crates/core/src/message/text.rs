@@ -64,9 +64,10 @@ pub fn join<'a>(
         .into_iter()
         .map(|message| {
             let content = message.body().content_or_empty();
-            match include_roles {
-                true => format!("{}: {content}", message.role().as_str()),
-                false => content.to_owned(),
+            if include_roles {
+                format!("{}: {content}", message.role().as_str())
+            } else {
+                content.to_owned()
             }
         })
         .collect();

@@ -97,9 +97,10 @@ pub(super) fn any_of<'a>(branches: impl Iterator<Item = &'a Object>) -> String {
             }
         }
     }
-    match wanted.is_empty() {
-        true => "fits none of the allowed forms".to_owned(),
-        false => format!("must be {}", listed(&wanted)),
+    if wanted.is_empty() {
+        "fits none of the allowed forms".to_owned()
+    } else {
+        format!("must be {}", listed(&wanted))
     }
 }
 
@@ -116,9 +117,10 @@ pub(super) fn unknown(properties: Option<&Object>) -> String {
         .flat_map(|properties| properties.keys())
         .map(|key| &**key)
         .collect();
-    match known.is_empty() {
-        true => "is unknown".to_owned(),
-        false => format!("is unknown; known are {}", known.join(", ")),
+    if known.is_empty() {
+        "is unknown".to_owned()
+    } else {
+        format!("is unknown; known are {}", known.join(", "))
     }
 }
 

@@ -269,9 +269,10 @@ pub fn read_rows(text: &str) -> Result<Vec<Row>, String> {
     } else {
         jsonl::rows(text, Row::read).map_err(|faults| faults.to_string())?
     };
-    match rows.is_empty() {
-        true => Err("holds no question".to_owned()),
-        false => Ok(rows),
+    if rows.is_empty() {
+        Err("holds no question".to_owned())
+    } else {
+        Ok(rows)
     }
 }
 

@@ -101,9 +101,10 @@ impl World {
         let pages: Object = pages
             .map(|(entity, page)| (entity.to_string().into(), page.to_json()))
             .collect();
-        match pages.is_empty() {
-            true => pages,
-            false => object!({"pages": pages}),
+        if pages.is_empty() {
+            pages
+        } else {
+            object!({"pages": pages})
         }
     }
 

@@ -25,9 +25,10 @@ pub(super) fn view(input: &ViewInput<'_>) -> View {
         blocks.push(match answer {
             Some(answer) => {
                 let answer = shortened(&answer.to_display().into(), MOST_OF_AN_ANSWER);
-                match reward > 0.0 {
-                    true => verdict(Tone::Good, format!("“{answer}” is right.")),
-                    false => verdict(Tone::Bad, format!("“{answer}” is not right.")),
+                if reward > 0.0 {
+                    verdict(Tone::Good, format!("“{answer}” is right."))
+                } else {
+                    verdict(Tone::Bad, format!("“{answer}” is not right."))
                 }
             }
             None => verdict(Tone::Bad, "The episode ended without an answer."),

@@ -200,9 +200,10 @@ impl Original {
             let info = returned(&source, "get_info");
             let info = info.map_err(|error| malformed(error.to_string()))?;
             let read = Tool::read(&info).map_err(|error| malformed(error.to_string()))?;
-            match *read.info.name == *tool.name {
-                true => Ok(Arc::new(read)),
-                false => Err(malformed(format!("the tool is not {}", tool.name))),
+            if *read.info.name == *tool.name {
+                Ok(Arc::new(read))
+            } else {
+                Err(malformed(format!("the tool is not {}", tool.name)))
             }
         });
         tools.collect()

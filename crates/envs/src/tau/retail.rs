@@ -95,9 +95,10 @@ fn change_balance(
     let methods = field_mut(state.record_mut("users", user)?, "payment_methods")?;
     find(methods, method)?.ok_or_else(|| Exception::key(method))?;
     let balance = field_mut(field_mut(methods, &method.to_display())?, "balance")?;
-    *balance = match gains {
-        true => add(balance, amount)?,
-        false => subtract(balance, amount)?,
+    *balance = if gains {
+        add(balance, amount)?
+    } else {
+        subtract(balance, amount)?
     };
     *balance = cents(balance)?;
     Ok(())

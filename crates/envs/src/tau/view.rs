@@ -39,17 +39,17 @@ pub fn view(input: &ViewInput<'_>) -> View {
     ));
     let outputs = info.get("outputs").and_then(Json::as_object);
     let outputs = outputs.into_iter().flat_map(Object::iter).rev();
-    blocks.extend(results(
-        "What had to be said",
-        outputs,
-        |(output, said)| match said.as_bool() == Some(true) {
-            true => (Text::from(&**output), "said".into(), Tone::Good),
-            false => (Text::from(&**output), "not said".into(), Tone::Bad),
-        },
-    ));
-    blocks.push(match reward > 0.0 {
-        true => verdict(Tone::Good, "The customer got what the policy allows."),
-        false => verdict(Tone::Bad, "The data or the answers are not the right ones."),
+    blocks.extend(results("What had to be said", outputs, |(output, said)| {
+        if said.as_bool() == Some(true) {
+            (Text::from(&**output), "said".into(), Tone::Good)
+        } else {
+            (Text::from(&**output), "not said".into(), Tone::Bad)
+        }
+    }));
+    blocks.push(if reward > 0.0 {
+        verdict(Tone::Good, "The customer got what the policy allows.")
+    } else {
+        verdict(Tone::Bad, "The data or the answers are not the right ones.")
     });
     View { blocks }
 }

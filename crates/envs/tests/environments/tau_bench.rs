@@ -276,9 +276,12 @@ fn a_checkout_is_summarized_with_its_differences() {
         .unwrap();
     assert_ne!(contents.data.found, edited.data.found);
     assert_eq!(contents.splits, edited.splits);
-    let cut = |path: &str| match path.ends_with("users.json") {
-        true => Some("{\"ana_1\": {".into()),
-        false => checkout(path),
+    let cut = |path: &str| {
+        if path.ends_with("users.json") {
+            Some("{\"ana_1\": {".into())
+        } else {
+            checkout(path)
+        }
     };
     let error = Original::Retail.examine(&cut).unwrap_err();
     assert!(

@@ -57,9 +57,10 @@ pub fn identical(left: &Json, right: &Json) -> bool {
 }
 
 fn diff_objects(old: &Object, new: &Object) -> Diff {
-    let found = match old.len() == new.len() && old.keys().eq(new.keys()) {
-        true => diff_values(old, new),
-        false => diff_members(old, new),
+    let found = if old.len() == new.len() && old.keys().eq(new.keys()) {
+        diff_values(old, new)
+    } else {
+        diff_members(old, new)
     };
     if found == ObjectDiff::default() {
         Diff::Same

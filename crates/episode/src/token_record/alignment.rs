@@ -36,9 +36,12 @@ pub(super) fn widen(
     }
     if alignment == Alignment::Compact {
         let mut values = values.iter();
-        let widened = mask.iter().map(|is_trained| match is_trained {
-            true => values.next().flatten(),
-            false => None,
+        let widened = mask.iter().map(|is_trained| {
+            if *is_trained {
+                values.next().flatten()
+            } else {
+                None
+            }
         });
         return Ok(widened.collect());
     }

@@ -92,9 +92,10 @@ impl ReaderAt for Parts {
             let end = offset.saturating_add((out.len() as u64).max(LEAST));
             let end = end.min(self.length);
             // The directory is at the end; usually the fetched tail contains all of it.
-            let start = match end == self.length {
-                true => offset.min(self.length.saturating_sub(DIRECTORY_TAIL)),
-                false => offset,
+            let start = if end == self.length {
+                offset.min(self.length.saturating_sub(DIRECTORY_TAIL))
+            } else {
+                offset
             };
             self.wanted.replace(Some(start..end));
             return Err(io::ErrorKind::WouldBlock.into());
@@ -252,12 +253,13 @@ pub fn unpack_listed(bytes: &[u8], limits: Limits) -> Result<(String, Vec<u8>), 
         _ => rest,
     };
     let unpacked = unpack(packing, packed, limits.member).map_err(|partial| {
-        match partial.output.len() >= limits.member {
-            true => ArchiveError::TooLarge {
+        if partial.output.len() >= limits.member {
+            ArchiveError::TooLarge {
                 name: name.clone(),
                 limit: limits.member,
-            },
-            false => damaged(&name, "its packed data cannot be read"),
+            }
+        } else {
+            damaged(&name, "its packed data cannot be read")
         }
     })?;
     if has_sizes && long(14) != crc32(&unpacked) {

@@ -73,9 +73,10 @@ impl Member {
         let packed = self.packed(source).map_err(nothing)?;
         let too_large = || ArchiveError::TooLarge {
             name: self.name.clone(),
-            limit: match limit < limits.member {
-                true => limits.total,
-                false => limits.member,
+            limit: if limit < limits.member {
+                limits.total
+            } else {
+                limits.member
             },
         };
         // A zip bomb that declares its size is rejected without being unpacked; one that declares less is unpacked only

@@ -40,10 +40,11 @@ fn member(bytes: &[u8], start: usize) -> Option<(Member, usize)> {
     let name = bytes.get(start + HEADER_LENGTH..name_end)?;
     let data = name_end + usize::from(short(28));
     let packed = usize::try_from(long(18)).ok()?;
-    let end = match flags & SIZES_FOLLOW == 0 && long(18) != u32::MAX {
-        true => data.saturating_add(packed),
+    let end = if flags & SIZES_FOLLOW == 0 && long(18) != u32::MAX {
+        data.saturating_add(packed)
+    } else {
         // Up to the next header: decoders stop at the end of their data themselves.
-        false => next_header(bytes, data),
+        next_header(bytes, data)
     };
     let range: Range<usize> = data.min(bytes.len())..end.clamp(data.min(bytes.len()), bytes.len());
     let after = range.end;

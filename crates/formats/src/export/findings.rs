@@ -104,9 +104,10 @@ impl Findings {
             .sum();
         let trajectories = counted(self.rows.len(), "trajectory", "trajectories");
         page.raw("<p>");
-        page.text(&match self.rows.is_empty() {
-            true => "No trajectory has a note or a tag.".to_owned(),
-            false => format!("{trajectories}, {}.", counted(notes, "note", "notes")),
+        page.text(&if self.rows.is_empty() {
+            "No trajectory has a note or a tag.".to_owned()
+        } else {
+            format!("{trajectories}, {}.", counted(notes, "note", "notes"))
         });
         page.raw("</p>\n</header>\n<main>\n");
         self.list_of_notes(&mut page);
@@ -269,13 +270,14 @@ impl Findings {
         let columns: Vec<Column> = columns.filter(is_known).collect();
         page.raw("<section aria-label=\"Trajectories\">\n<h2>Trajectories</h2>\n<div class=\"wide\"><table class=\"figures\">\n<thead><tr>");
         heading(page, "Name");
-        columns.iter().for_each(|column| match is_of_words(column) {
-            true => {
+        columns.iter().for_each(|column| {
+            if is_of_words(column) {
                 page.raw("<th scope=\"col\" class=\"words\">");
                 page.text(&title(column));
                 page.raw("</th>");
+            } else {
+                heading(page, &title(column))
             }
-            false => heading(page, &title(column)),
         });
         page.raw("</tr></thead>\n<tbody>\n");
         for (place, row) in self.rows.iter().enumerate() {
@@ -308,9 +310,10 @@ impl Findings {
 
 /// Whether a step is shown: those around the noted ones, otherwise both ends of the episode.
 fn is_shown(step: usize, noted: &[usize], last: usize) -> bool {
-    match noted.is_empty() {
-        true => step <= ENDS || step + ENDS > last,
-        false => noted.iter().any(|noted| step.abs_diff(*noted) <= AROUND),
+    if noted.is_empty() {
+        step <= ENDS || step + ENDS > last
+    } else {
+        noted.iter().any(|noted| step.abs_diff(*noted) <= AROUND)
     }
 }
 
@@ -390,9 +393,10 @@ fn tokens(page: &mut Page, record: &TokenRecord, step: usize) {
             .count();
         cell(
             page,
-            &match record.is_mask_known {
-                true => trained.to_string(),
-                false => String::new(),
+            &if record.is_mask_known {
+                trained.to_string()
+            } else {
+                String::new()
             },
         );
         for name in &names {
@@ -541,9 +545,10 @@ fn figure(value: f64, is_share: bool) -> String {
     }
     let decimals = (3 - size.log10().floor() as i32).clamp(0, 7) as usize;
     let text = format!("{value:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 

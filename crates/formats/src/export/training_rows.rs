@@ -133,9 +133,10 @@ impl RowShape {
         let tokens = TOKEN_COLUMNS.into_iter().map(column);
         let streams = self.streams.iter().map(|(name, is_double)| RowColumn {
             name: column_of(name),
-            kind: match is_double {
-                true => "list<double>",
-                false => "list<float>",
+            kind: if *is_double {
+                "list<double>"
+            } else {
+                "list<float>"
             },
         });
         let tokens = tokens.chain(streams).filter(|_| self.has_tokens);
@@ -161,9 +162,10 @@ fn column_of(stream: &str) -> Text {
         .iter()
         .chain(&TOKEN_COLUMNS)
         .any(|(name, _)| *name == stream);
-    match is_taken || stream.is_empty() || stream.starts_with(STREAM) {
-        true => format!("{STREAM}{stream}").into(),
-        false => stream.into(),
+    if is_taken || stream.is_empty() || stream.starts_with(STREAM) {
+        format!("{STREAM}{stream}").into()
+    } else {
+        stream.into()
     }
 }
 
@@ -303,9 +305,10 @@ fn list(values: impl Iterator<Item = impl Into<Json>>) -> Json {
 
 /// A value as JSON text; null for an empty one.
 fn packed(value: Json, is_empty: bool) -> Json {
-    match is_empty {
-        true => Json::Null,
-        false => value.to_python_text().into(),
+    if is_empty {
+        Json::Null
+    } else {
+        value.to_python_text().into()
     }
 }
 
@@ -314,9 +317,10 @@ fn put_tokens(row: &mut Object, record: &TokenRecord, episode: &Episode) {
     let strip = &record.strip;
     row.insert("tokens", list(strip.ids().iter().map(|id| i64::from(*id))));
     let mask = strip.mask().iter().map(|is_trained| i64::from(*is_trained));
-    let mask = match record.is_mask_known {
-        true => list(mask),
-        false => Json::Null,
+    let mask = if record.is_mask_known {
+        list(mask)
+    } else {
+        Json::Null
     };
     row.insert("loss_mask", mask);
     row.insert("prompt_length", size(record.prompt));

@@ -46,16 +46,18 @@ impl Reader for AutoGen {
 
     fn recognise(&self, document: &Document) -> Confidence {
         let mut samples = document.samples();
-        match samples.any(|value| is_message(value) || is_result(value) || is_state(value)) {
-            true => Confidence::Likely,
-            false => Confidence::No,
+        if samples.any(|value| is_message(value) || is_result(value) || is_state(value)) {
+            Confidence::Likely
+        } else {
+            Confidence::No
         }
     }
 
     fn grouping(&self, document: &Document) -> Grouping {
-        match document.samples().any(is_message) {
-            true => Grouping::Whole,
-            false => Grouping::EachLine,
+        if document.samples().any(is_message) {
+            Grouping::Whole
+        } else {
+            Grouping::EachLine
         }
     }
 
@@ -68,9 +70,10 @@ impl Reader for AutoGen {
             let records = document.into_records();
             let is_single = records.len() == 1;
             for Line { number, value } in records {
-                let id = match is_single {
-                    true => sink.stem(),
-                    false => format!("{}-{number}", sink.stem()).into(),
+                let id = if is_single {
+                    sink.stem()
+                } else {
+                    format!("{}-{number}", sink.stem()).into()
                 };
                 match value {
                     Json::Object(state) if state.contains_key("agent_states") => {
@@ -252,10 +255,13 @@ fn message_of(
             Json::List(calls) => chat::acted(Json::Null, calls.iter().map(chat::call).collect()),
             _ => chat::acted(content, Vec::new()),
         },
-        kind if kind.ends_with("Message") || kind == "CodeGenerationEvent" => match is_user {
-            true => chat::plain(Role::User, chat::body(blocks(content))),
-            false => chat::acted(blocks(content), Vec::new()),
-        },
+        kind if kind.ends_with("Message") || kind == "CodeGenerationEvent" => {
+            if is_user {
+                chat::plain(Role::User, chat::body(blocks(content)))
+            } else {
+                chat::acted(blocks(content), Vec::new())
+            }
+        }
         _ => {
             message.insert("type", kind);
             message.insert("content", content);

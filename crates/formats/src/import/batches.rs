@@ -104,9 +104,10 @@ fn some<'a>(
     let mut other = None;
     let mut some = Vec::new();
     for line in lines {
-        match wanted(line.1.as_bytes()) {
-            true => some.push(line),
-            false => other = Some(line),
+        if wanted(line.1.as_bytes()) {
+            some.push(line)
+        } else {
+            other = Some(line)
         }
     }
     if let ([_], Some(other)) = (some.as_slice(), other) {

@@ -93,11 +93,12 @@ mod tests {
 
     /// An episode of two steps with the reward 1, the first of which may have failed, and calls with the rewards 1 and 0.
     fn assigned(has_failed: bool) -> Episode {
-        let first = match has_failed {
-            true => Outcome::Failed {
+        let first = if has_failed {
+            Outcome::Failed {
                 message: "It timed out.".into(),
-            },
-            false => observed(),
+            }
+        } else {
+            observed()
         };
         let step = |outcome| StepRecord::new(Message::user("Go").into(), outcome);
         let mut episode = Episode {

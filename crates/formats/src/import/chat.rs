@@ -104,13 +104,14 @@ pub(crate) fn plain(role: Role, body: Body) -> ImportedMessage {
 /// Builds a message of a model with this content and these calls.
 pub(crate) fn acted(content: Json, calls: Vec<ToolCall>) -> ImportedMessage {
     let body = body(content);
-    match calls.is_empty() {
-        true => plain(Role::Assistant, body),
-        false => AnyMessage::from(ToolRequestMessage {
+    if calls.is_empty() {
+        plain(Role::Assistant, body)
+    } else {
+        AnyMessage::from(ToolRequestMessage {
             body,
             tool_calls: calls,
         })
-        .into(),
+        .into()
     }
 }
 

@@ -26,16 +26,18 @@ impl Reader for ChatFile {
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
-        match is_bare(document) || document.samples().any(is_conversation) {
-            true => Confidence::Possible,
-            false => Confidence::No,
+        if is_bare(document) || document.samples().any(is_conversation) {
+            Confidence::Possible
+        } else {
+            Confidence::No
         }
     }
 
     fn grouping(&self, document: &Document) -> Grouping {
-        match is_bare(document) {
-            true => Grouping::Whole,
-            false => Grouping::EachLine,
+        if is_bare(document) {
+            Grouping::Whole
+        } else {
+            Grouping::EachLine
         }
     }
 

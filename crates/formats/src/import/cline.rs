@@ -84,9 +84,10 @@ impl Reader for Cline {
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
-        match document.samples().any(is_shown) || document.samples().any(is_said) {
-            true => Confidence::Likely,
-            false => Confidence::No,
+        if document.samples().any(is_shown) || document.samples().any(is_said) {
+            Confidence::Likely
+        } else {
+            Confidence::No
         }
     }
 
@@ -98,9 +99,10 @@ impl Reader for Cline {
         let is_screen = document.samples().any(is_shown);
         let values = document.into_records().into_iter().map(|line| line.value);
         let mut task = Task::default();
-        match is_screen {
-            true => task.screen = values.collect(),
-            false => task.messages = values.collect(),
+        if is_screen {
+            task.screen = values.collect()
+        } else {
+            task.messages = values.collect()
         }
         task.read(sink);
     }
@@ -149,9 +151,10 @@ impl Task {
                 let assistant = |message: &&Json| is_assistant(message);
                 let answers = self.messages.iter().filter(assistant).count();
                 // A repeated or aborted request has no reply; requests cannot be matched to replies then.
-                let mut requests = match requests.len() == answers {
-                    true => requests,
-                    false => Vec::new(),
+                let mut requests = if requests.len() == answers {
+                    requests
+                } else {
+                    Vec::new()
                 }
                 .into_iter();
                 for message in self.messages {

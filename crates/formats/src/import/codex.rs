@@ -70,9 +70,10 @@ impl Reader for Codex {
                 .samples()
                 .skip(1)
                 .any(|line| is_state(line) || items::is_item(line));
-        match is_whole || is_bare {
-            true => Confidence::Likely,
-            false => Confidence::No,
+        if is_whole || is_bare {
+            Confidence::Likely
+        } else {
+            Confidence::No
         }
     }
 

@@ -348,9 +348,10 @@ impl Session {
             }
         }
         self.main.transcript.finish(&mut episode);
-        let rest = match self.others.is_empty() {
-            true => Object::new(),
-            false => object!({ "events": (self.others) }),
+        let rest = if self.others.is_empty() {
+            Object::new()
+        } else {
+            object!({ "events": (self.others) })
         };
         keep_rest(&mut episode, rest, sink);
         if main > 0 || !episode.start.is_empty() {

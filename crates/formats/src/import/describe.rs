@@ -113,9 +113,10 @@ fn describe_text(text: &str, whole: bool) -> Kind {
         _ if trimmed.starts_with('{') && lines(text, whole) > 1 => {
             let first = trimmed.lines().next().unwrap_or_default();
             let first = Json::parse(first).unwrap_or_default();
-            let count = match whole {
-                true => format!("{} ", lines(text, true)),
-                false => String::new(),
+            let count = if whole {
+                format!("{} ", lines(text, true))
+            } else {
+                String::new()
             };
             format!("JSON Lines: {count}{}", members("objects", &first))
         }
@@ -143,9 +144,10 @@ fn lines(text: &str, whole: bool) -> usize {
         .lines()
         .filter(|line| !line.trim().is_empty())
         .collect();
-    let seen = match whole || text.ends_with('\n') {
-        true => filled.len(),
-        false => filled.len().saturating_sub(1),
+    let seen = if whole || text.ends_with('\n') {
+        filled.len()
+    } else {
+        filled.len().saturating_sub(1)
     };
     let is_object = |line: &&str| matches!(Json::parse(line.trim()), Ok(Json::Object(_)));
     match filled[..seen].iter().all(is_object) {
@@ -169,9 +171,10 @@ fn with_keys(noun: &str, kind: &str, value: &Json) -> String {
         .collect();
     let more = if keys.len() > MOST { ", …" } else { "" };
     let shown = keys.iter().take(MOST).copied().collect::<Vec<_>>();
-    match keys.is_empty() {
-        true => format!("{noun} without {kind}"),
-        false => format!("{noun} with the {kind} {}{more}", shown.join(", ")),
+    if keys.is_empty() {
+        format!("{noun} without {kind}")
+    } else {
+        format!("{noun} with the {kind} {}{more}", shown.join(", "))
     }
 }
 

@@ -115,9 +115,10 @@ fn transcript_of(
     if let Some(name) = name
         && (several || episode.name.is_empty())
     {
-        episode.name = match episode.name.is_empty() {
-            true => name,
-            false => format!("{}, {name}", episode.name).into(),
+        episode.name = if episode.name.is_empty() {
+            name
+        } else {
+            format!("{}, {name}", episode.name).into()
         };
     }
     episode.started = rest.take_time("created_at");

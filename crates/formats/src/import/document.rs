@@ -74,10 +74,7 @@ fn has_lines(text: &str) -> bool {
         const LONG: usize = 1 << 16;
         let is_value = line.1.starts_with('{') && line.1.len() > LONG
             || Json::parse(line.1).map_or_else(|error| is_repairable(error.problem), |_| true);
-        match is_value {
-            true => values += 1,
-            false => others += 1,
-        }
+        if is_value { values += 1 } else { others += 1 }
     }
     values + others > 1 && values >= others
 }

@@ -39,9 +39,12 @@ pub(crate) fn repair(text: &str) -> Result<Repaired, ReadError> {
         Err(error) => error,
     };
     let mut scanned = Scanner::new(text).scan();
-    let mut cut = scanned.cut.then(|| match is_repairable(first.problem) {
-        true => "the end is missing".to_owned(),
-        false => first.to_string(),
+    let mut cut = scanned.cut.then(|| {
+        if is_repairable(first.problem) {
+            "the end is missing".to_owned()
+        } else {
+            first.to_string()
+        }
     });
     loop {
         match Json::parse(&scanned.text) {

@@ -23,9 +23,10 @@ impl Reader for Ldp {
 
     fn recognise(&self, document: &Document) -> Confidence {
         let is_known = |value: &Json| is_transition(value) || is_whole(value);
-        match document.samples().any(is_known) {
-            true => Confidence::Certain,
-            false => Confidence::No,
+        if document.samples().any(is_known) {
+            Confidence::Certain
+        } else {
+            Confidence::No
         }
     }
 
@@ -216,9 +217,10 @@ fn message(value: &Json, sink: &mut Sink<'_>) -> Vec<AnyMessage> {
     if value.get("role").is_some() {
         // As in ldp: a message with calls, even an empty list, is a request.
         let is_plain = value.get("tool_calls").is_none() && value.get("tool_call_id").is_none();
-        let read = match is_plain {
-            true => Message::read(value).map(AnyMessage::Plain),
-            false => AnyMessage::read(value),
+        let read = if is_plain {
+            Message::read(value).map(AnyMessage::Plain)
+        } else {
+            AnyMessage::read(value)
         };
         if let Ok(message) = read {
             return vec![message];

@@ -249,13 +249,14 @@ pub fn preview(head: &Json, fields: &FieldMapping) -> Result<Vec<Episode>, Strin
     let mut sink = super::reader::Sink::new(&mut outcome, reader.id(), "");
     reader.read(Document::Value(record), &mut sink);
     let lost = |note: &&super::Note| note.level == NoteLevel::Unreadable;
-    match outcome.episodes.is_empty() {
-        false => Ok(outcome.episodes),
-        true => Err(outcome
+    if outcome.episodes.is_empty() {
+        Err(outcome
             .notes
             .iter()
             .find(lost)
             .map(|note| note.text.to_string())
-            .unwrap_or_default()),
+            .unwrap_or_default())
+    } else {
+        Ok(outcome.episodes)
     }
 }

@@ -64,12 +64,13 @@ impl Memory {
     /// Takes what a JSON text will take when it is parsed.
     pub fn take_json(&self, text: &[u8]) -> Result<(), TooMuchMemory> {
         let needed = estimate(text);
-        match self.take(needed) {
-            true => Ok(()),
-            false => Err(TooMuchMemory {
+        if self.take(needed) {
+            Ok(())
+        } else {
+            Err(TooMuchMemory {
                 needed,
                 limit: self.limit,
-            }),
+            })
         }
     }
 }

@@ -55,9 +55,10 @@ impl Reader for MiniSweAgent {
         }
         .into_iter()
         .map(|message| message.get("content").map(Json::to_compact_text));
-        match says_how_to_finish.any(|text| text.is_some_and(|text| text.contains(FINISH))) {
-            true => Confidence::Likely,
-            false => Confidence::No,
+        if says_how_to_finish.any(|text| text.is_some_and(|text| text.contains(FINISH))) {
+            Confidence::Likely
+        } else {
+            Confidence::No
         }
     }
 

@@ -34,9 +34,10 @@ impl Reader for Native {
     fn recognise(&self, document: &Document) -> Confidence {
         let several = document.head().get("episodes").and_then(Json::as_list);
         let mut values = document.samples().chain(several.into_iter().flatten());
-        match values.any(is_episode) {
-            true => Confidence::Certain,
-            false => Confidence::No,
+        if values.any(is_episode) {
+            Confidence::Certain
+        } else {
+            Confidence::No
         }
     }
 

@@ -162,9 +162,10 @@ impl Reader for RunMetadata {
         let is_metadata = members.is_some_and(|members| {
             members.len() == MEMBERS.len() && MEMBERS.iter().all(|key| members.contains_key(key))
         });
-        match is_metadata {
-            true => Confidence::Likely,
-            false => Confidence::No,
+        if is_metadata {
+            Confidence::Likely
+        } else {
+            Confidence::No
         }
     }
 

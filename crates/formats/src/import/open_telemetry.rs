@@ -44,9 +44,10 @@ impl Reader for OpenTelemetry {
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
-        match document.samples().any(holds_spans) {
-            true => Confidence::Likely,
-            false => Confidence::No,
+        if document.samples().any(holds_spans) {
+            Confidence::Likely
+        } else {
+            Confidence::No
         }
     }
 
@@ -57,9 +58,10 @@ impl Reader for OpenTelemetry {
     fn read(&self, document: Document, sink: &mut Sink<'_>) {
         let mut all = Vec::new();
         for Line { number, value } in document.into_records() {
-            match holds_spans(&value) {
-                true => all.extend(spans(&value)),
-                false => sink.lost(format!("Line {number} contains no spans.")),
+            if holds_spans(&value) {
+                all.extend(spans(&value))
+            } else {
+                sink.lost(format!("Line {number} contains no spans."))
             }
         }
         let count = all.len();
@@ -157,19 +159,23 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
             groups.entry(place).or_default();
         }
     }
-    let id = |place: usize| match is_agent(place) {
-        true => format!("{}/{}", all[place].trace, all[place].id).into(),
-        false => all[place].trace.clone(),
+    let id = |place: usize| {
+        if is_agent(place) {
+            format!("{}/{}", all[place].trace, all[place].id).into()
+        } else {
+            all[place].trace.clone()
+        }
     };
     groups
         .iter()
         .map(|(agent, spans)| {
             let mut root = all[*agent].clone();
-            let parent = match is_agent(*agent) {
-                true => agent_above(&root)
+            let parent = if is_agent(*agent) {
+                agent_above(&root)
                     .filter(|place| groups.contains_key(place))
-                    .map(id),
-                false => None,
+                    .map(id)
+            } else {
+                None
             };
             root.id = id(*agent);
             let spans = match spans.as_slice() {

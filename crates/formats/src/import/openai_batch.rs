@@ -84,9 +84,10 @@ impl Reader for OpenAiBatch {
 
     fn recognise(&self, document: &Document) -> Confidence {
         let mut samples = document.samples();
-        match samples.any(|value| is_request(value) || is_result(value)) {
-            true => Confidence::Certain,
-            false => Confidence::No,
+        if samples.any(|value| is_request(value) || is_result(value)) {
+            Confidence::Certain
+        } else {
+            Confidence::No
         }
     }
 

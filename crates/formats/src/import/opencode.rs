@@ -44,16 +44,18 @@ impl Reader for OpenCode {
             text_at(value, &["info", "id"]).is_some()
                 && messages.is_some_and(|messages| messages.iter().take(8).any(is_message))
         };
-        match document.samples().any(is_session) || document.samples().any(is_message) {
-            true => Confidence::Certain,
-            false => Confidence::No,
+        if document.samples().any(is_session) || document.samples().any(is_message) {
+            Confidence::Certain
+        } else {
+            Confidence::No
         }
     }
 
     fn grouping(&self, document: &Document) -> Grouping {
-        match document.samples().any(is_message) {
-            true => Grouping::Whole,
-            false => Grouping::EachLine,
+        if document.samples().any(is_message) {
+            Grouping::Whole
+        } else {
+            Grouping::EachLine
         }
     }
 
@@ -449,9 +451,10 @@ fn answered(mut tool: Object) -> (Option<ImportedMessage>, Option<Text>) {
 fn attached(part: Json) -> Json {
     let text = |key| text_at(&part, &[key]).unwrap_or_default();
     let (mime, url) = (text("mime"), text("url"));
-    match mime.starts_with("image/") && url.starts_with("data:") {
-        true => object!({ "type": "image_url", "image_url": { "url": url } }).into(),
-        false => part,
+    if mime.starts_with("image/") && url.starts_with("data:") {
+        object!({ "type": "image_url", "image_url": { "url": url } }).into()
+    } else {
+        part
     }
 }
 
@@ -484,9 +487,12 @@ fn usage(tokens: &Json, cost: Option<&Json>) -> Option<Usage> {
     let usage = Usage {
         input: number_at(&["input"])
             .map(|input| input.saturating_add(read).saturating_add(written)),
-        output: number_at(&["output"]).map(|output| match is_apart {
-            true => output.saturating_add(reasoning.unwrap_or_default()),
-            false => output,
+        output: number_at(&["output"]).map(|output| {
+            if is_apart {
+                output.saturating_add(reasoning.unwrap_or_default())
+            } else {
+                output
+            }
         }),
         cached: number_at(&["cache", "read"]),
         reasoning,

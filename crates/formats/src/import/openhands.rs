@@ -94,16 +94,18 @@ impl Reader for OpenHands {
             history
                 .is_some_and(|history| flat(history.iter().take(8).cloned()).iter().any(is_event))
         };
-        match holds_events(document) || document.samples().any(has_history) {
-            true => Confidence::Likely,
-            false => Confidence::No,
+        if holds_events(document) || document.samples().any(has_history) {
+            Confidence::Likely
+        } else {
+            Confidence::No
         }
     }
 
     fn grouping(&self, document: &Document) -> Grouping {
-        match holds_events(document) {
-            true => Grouping::Whole,
-            false => Grouping::EachLine,
+        if holds_events(document) {
+            Grouping::Whole
+        } else {
+            Grouping::EachLine
         }
     }
 

@@ -27,16 +27,18 @@ impl Reader for PydanticAi {
 
     fn recognise(&self, document: &Document) -> Confidence {
         let mut samples = document.samples();
-        match samples.any(|value| is_message(value) || holds_history(value)) {
-            true => Confidence::Certain,
-            false => Confidence::No,
+        if samples.any(|value| is_message(value) || holds_history(value)) {
+            Confidence::Certain
+        } else {
+            Confidence::No
         }
     }
 
     fn grouping(&self, document: &Document) -> Grouping {
-        match document.samples().any(is_message) {
-            true => Grouping::Whole,
-            false => Grouping::EachLine,
+        if document.samples().any(is_message) {
+            Grouping::Whole
+        } else {
+            Grouping::EachLine
         }
     }
 

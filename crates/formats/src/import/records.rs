@@ -34,9 +34,10 @@ impl Reader for Records {
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
-        match document.samples().any(self.is) {
-            true => self.confidence,
-            false => Confidence::No,
+        if document.samples().any(self.is) {
+            self.confidence
+        } else {
+            Confidence::No
         }
     }
 

@@ -122,9 +122,10 @@ impl Chosen {
 /// Chooses the reader of a document. A mapping of the user precedes readers with low confidence.
 pub(super) fn choose(document: &Document, mappings: &Mappings) -> Option<Chosen> {
     let (confidence, reader) = surest(document);
-    let fields = match confidence <= Confidence::Possible {
-        true => mappings.of(document).cloned(),
-        false => None,
+    let fields = if confidence <= Confidence::Possible {
+        mappings.of(document).cloned()
+    } else {
+        None
     };
     match fields {
         Some(fields) => Some(Chosen::Mapped(Mapped { fields })),

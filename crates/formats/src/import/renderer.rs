@@ -406,9 +406,12 @@ fn frames_text(numbers: &[u64]) -> String {
     let shown: Vec<String> = ranges
         .iter()
         .take(MOST)
-        .map(|(start, end)| match start == end {
-            true => start.to_string(),
-            false => format!("{start} to {end}"),
+        .map(|(start, end)| {
+            if start == end {
+                start.to_string()
+            } else {
+                format!("{start} to {end}")
+            }
         })
         .collect();
     let more = match ranges.len().saturating_sub(MOST) {

@@ -30,9 +30,10 @@ impl Reader for SessionTrace {
         let head = document.head();
         let is_text = |key| text_at(head, &[key]).is_some();
         let is_header = text_at(head, &["type"]).as_deref() == Some("session") && is_text("id");
-        match is_header && (is_text("harness") || is_text("cwd")) {
-            true => Confidence::Certain,
-            false => Confidence::No,
+        if is_header && (is_text("harness") || is_text("cwd")) {
+            Confidence::Certain
+        } else {
+            Confidence::No
         }
     }
 

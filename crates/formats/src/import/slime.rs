@@ -55,11 +55,13 @@ impl Reader for Slime {
     fn recognise(&self, document: &Document) -> Confidence {
         let confidence = |value: &Json| {
             let has = |key| value.get(key).is_some();
-            match has("loss_mask") || has("response_length") {
-                true if has("response") && (has("tokens") || has("messages") || has("status")) => {
-                    Confidence::Likely
-                }
-                _ => Confidence::No,
+            let is_sample = (has("loss_mask") || has("response_length"))
+                && has("response")
+                && (has("tokens") || has("messages") || has("status"));
+            if is_sample {
+                Confidence::Likely
+            } else {
+                Confidence::No
             }
         };
         let samples = of_dump(document.head()).into_iter().flatten().take(8);
@@ -69,9 +71,10 @@ impl Reader for Slime {
 
     /// A line may be a group, whose number is that of the line.
     fn grouping(&self, document: &Document) -> Grouping {
-        match document.samples().any(|value| value.as_list().is_some()) {
-            true => Grouping::Whole,
-            false => Grouping::EachLine,
+        if document.samples().any(|value| value.as_list().is_some()) {
+            Grouping::Whole
+        } else {
+            Grouping::EachLine
         }
     }
 
@@ -195,9 +198,10 @@ fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>)
     for member in ["info", "metadata"] {
         for (key, value) in rest.take_object(member).unwrap_or_default() {
             // These name the place in the run. The task may have members of the same names.
-            match PLACES.contains(&key.as_ref()) {
-                true => episode.metadata.insert(format!("{member}.{key}"), value),
-                false => episode.metadata.insert(key, value),
+            if PLACES.contains(&key.as_ref()) {
+                episode.metadata.insert(format!("{member}.{key}"), value)
+            } else {
+                episode.metadata.insert(key, value)
             };
         }
     }
@@ -274,9 +278,10 @@ pub(super) fn push_rollout(
     let (messages, begun) = prompt_messages(prompt);
     let task = task_of(&messages);
     observe_all(messages, transcript);
-    match begun.is_empty() {
-        true => push_response(transcript, response),
-        false => push_response(transcript, &format!("{begun}{response}")),
+    if begun.is_empty() {
+        push_response(transcript, response)
+    } else {
+        push_response(transcript, &format!("{begun}{response}"))
     }
     task
 }
@@ -298,12 +303,11 @@ fn observe_all(messages: Vec<Message>, transcript: &mut Transcript) {
 
 /// The messages of a prompt, those separated by their markup or one of the user; and what it began the assistant's turn with.
 fn prompt_messages(prompt: &str) -> (Vec<Message>, &str) {
-    match chat_markup::is_marked(prompt) {
-        true => {
-            let (messages, begun) = marked_messages(prompt);
-            (messages, begun.map_or("", |begun| end_from(prompt, &begun)))
-        }
-        false => (vec![Message::user(prompt)], ""),
+    if chat_markup::is_marked(prompt) {
+        let (messages, begun) = marked_messages(prompt);
+        (messages, begun.map_or("", |begun| end_from(prompt, &begun)))
+    } else {
+        (vec![Message::user(prompt)], "")
     }
 }
 

@@ -70,9 +70,10 @@ fn attempts(mut around: Object, all: Vec<Json>, sink: &mut Sink<'_>) {
     let tell = |attempt: Object, number: Option<usize>, sink: &mut Sink<'_>| {
         let mut episode = trajectory(attempt, sink);
         if let Some(number) = number.filter(|_| several) {
-            let label = match episode.id.is_empty() {
-                true => sink.stem(),
-                false => episode.id.clone(),
+            let label = if episode.id.is_empty() {
+                sink.stem()
+            } else {
+                episode.id.clone()
             };
             episode.name = format!("{label}, attempt {number}").into();
             let number = i64::try_from(number).unwrap_or(i64::MAX);
@@ -136,9 +137,10 @@ fn trajectory(mut rest: Object, sink: &mut Sink<'_>) -> Episode {
     let first = steps.first();
     let first = first.and_then(|step| QUERIES.iter().find_map(|key| step.get(key)?.as_list()));
     let (given, later) = history.split_at(before_first_action(&history));
-    let asked = match history.is_empty() {
-        true => first.unwrap_or_default(),
-        false => given,
+    let asked = if history.is_empty() {
+        first.unwrap_or_default()
+    } else {
+        given
     };
     for said in asked.iter().flat_map(chat::read) {
         transcript.observe(said);
@@ -229,16 +231,17 @@ fn read_step<'a>(
             .cloned(),
     };
     let body = content.map_or_else(Body::default, Body::text);
-    let mut said: ImportedMessage = match has_calls {
-        true => ImportedMessage::from(volary_core::AnyMessage::from(ToolRequestMessage {
+    let mut said: ImportedMessage = if has_calls {
+        ImportedMessage::from(volary_core::AnyMessage::from(ToolRequestMessage {
             body,
             tool_calls: calls,
-        })),
-        false => Message {
+        }))
+    } else {
+        Message {
             role: Role::Assistant,
             body,
         }
-        .into(),
+        .into()
     };
     if let Some(message) = message {
         let read = chat::read(message).pop();
@@ -257,21 +260,20 @@ fn read_step<'a>(
     if body.content.is_none() {
         return;
     }
-    let answer: ImportedMessage = match has_calls {
-        true => {
-            body.content.get_or_insert_with(Text::default);
-            let response = ToolResponseMessage {
-                body,
-                name: Text::default(),
-                tool_call_id: Text::default(),
-            };
-            volary_core::AnyMessage::from(response).into()
-        }
-        false => Message {
+    let answer: ImportedMessage = if has_calls {
+        body.content.get_or_insert_with(Text::default);
+        let response = ToolResponseMessage {
+            body,
+            name: Text::default(),
+            tool_call_id: Text::default(),
+        };
+        volary_core::AnyMessage::from(response).into()
+    } else {
+        Message {
             role: Role::User,
             body,
         }
-        .into(),
+        .into()
     };
     transcript.observe(answer);
 }

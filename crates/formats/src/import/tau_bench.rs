@@ -25,12 +25,13 @@ impl Reader for TauBench {
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
-        match document
+        if document
             .samples()
             .any(|value| is_result(value) || display(value).is_some())
         {
-            true => Confidence::Likely,
-            false => Confidence::No,
+            Confidence::Likely
+        } else {
+            Confidence::No
         }
     }
 
@@ -151,9 +152,10 @@ fn ending(info: &Object, traj: &[Json]) -> Ending {
             let last = traj
                 .last()
                 .and_then(|message| message.get("content")?.as_text());
-            match last.is_some_and(|text| text.contains("###STOP###")) {
-                true => Ending::Done,
-                false => Ending::Open,
+            if last.is_some_and(|text| text.contains("###STOP###")) {
+                Ending::Done
+            } else {
+                Ending::Open
             }
         }
     }

@@ -59,9 +59,10 @@ fn tell_tool(span: &mut Span, given: Json, result: Json) {
 /// Sets a usage attribute of a span. `None` is unknown.
 fn tell_usage(span: &mut Span, name: &'static str, value: Option<f64>) {
     if let Some(value) = value.filter(|value| *value >= 0.0) {
-        let value = match value.fract() == 0.0 && value < 1e15 {
-            true => Json::from(value as i64),
-            false => Json::from(value),
+        let value = if value.fract() == 0.0 && value < 1e15 {
+            Json::from(value as i64)
+        } else {
+            Json::from(value)
         };
         span.attributes.insert(name, value);
     }
@@ -98,9 +99,10 @@ fn messages(value: Json, role: &'static str) -> (Vec<Json>, Object) {
         }
         Json::List(list) => {
             let list: Vec<Json> = list.into_iter().map(langchain::plain).collect();
-            match list.iter().all(chat::is_message) {
-                true => (joined(list), Object::new()),
-                false => (vec![one(list.into())], Object::new()),
+            if list.iter().all(chat::is_message) {
+                (joined(list), Object::new())
+            } else {
+                (vec![one(list.into())], Object::new())
             }
         }
         Json::Object(mut object) => {
@@ -123,9 +125,10 @@ fn messages(value: Json, role: &'static str) -> (Vec<Json>, Object) {
                 return (vec![message], object);
             }
             let message = langchain::plain(object.into());
-            match chat::is_message(&message) {
-                true => (joined(vec![message]), Object::new()),
-                false => (vec![one(message)], Object::new()),
+            if chat::is_message(&message) {
+                (joined(vec![message]), Object::new())
+            } else {
+                (vec![one(message)], Object::new())
             }
         }
         text => (vec![one(text)], Object::new()),

@@ -193,9 +193,10 @@ fn tokens(rest: &mut Object, starts: &[usize], episode: &mut Episode, sink: &mut
         Ok(builder) => builder,
         Err(error) => return sink.lost(format!("The tokens of a row can't be used: {error}.")),
     };
-    let mut record: TokenRecord = match parts.is_empty() {
-        true => builder.divided(episode),
-        false => builder.with_parts(parts),
+    let mut record: TokenRecord = if parts.is_empty() {
+        builder.divided(episode)
+    } else {
+        builder.with_parts(parts)
     };
     record.is_divided = !has(UNDIVIDED);
     record.is_reconstructed = has(RECONSTRUCTED);

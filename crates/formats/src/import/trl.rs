@@ -33,9 +33,10 @@ impl Reader for Trl {
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
-        match document.samples().any(is_row) {
-            true => Confidence::Likely,
-            false => Confidence::No,
+        if document.samples().any(is_row) {
+            Confidence::Likely
+        } else {
+            Confidence::No
         }
     }
 
@@ -203,9 +204,10 @@ fn is_row(value: &Json) -> bool {
     is_said("prompt")
         && is_said("completion")
         && has("step", |it| number(it).is_some())
-        && match begins_as_table(row) {
-            true => has_advantage || has_rewards_only(row),
-            false => row.len() == 3 || has_advantage && !is_result(),
+        && if begins_as_table(row) {
+            has_advantage || has_rewards_only(row)
+        } else {
+            row.len() == 3 || has_advantage && !is_result()
         }
 }
 

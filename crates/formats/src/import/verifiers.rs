@@ -81,9 +81,10 @@ impl Reader for Rollouts {
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
-        match document.samples().any(is_rollout) {
-            true => Confidence::Likely,
-            false => Confidence::No,
+        if document.samples().any(is_rollout) {
+            Confidence::Likely
+        } else {
+            Confidence::No
         }
     }
 

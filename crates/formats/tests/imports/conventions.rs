@@ -239,9 +239,12 @@ fn a_page_of_spans() {
 fn a_page_of_the_protocols_spans() {
     let of = |kind: &str, value: &str| {
         let kinds = ["array_value", "bool_value", "int_value", "string_value"];
-        let kinds = kinds.map(|other| match other == kind {
-            true => format!("\"{other}\": {value}"),
-            false => format!("\"{other}\": null"),
+        let kinds = kinds.map(|other| {
+            if other == kind {
+                format!("\"{other}\": {value}")
+            } else {
+                format!("\"{other}\": null")
+            }
         });
         format!("{{{}}}", kinds.join(", "))
     };

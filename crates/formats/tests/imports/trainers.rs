@@ -843,9 +843,10 @@ fn the_files_of_a_run_become_its_steps() {
     for step in &prime.steps {
         for group in &step.groups {
             let (rule, _) = AdvantageRule::of(&prime, group);
-            let expected = match group.is_uniform() {
-                true => AdvantageRule::NoSignal,
-                false => AdvantageRule::Centered,
+            let expected = if group.is_uniform() {
+                AdvantageRule::NoSignal
+            } else {
+                AdvantageRule::Centered
             };
             assert_eq!(rule, expected, "step {}, {}", step.step, group.name());
         }
@@ -858,11 +859,12 @@ fn the_files_of_a_run_become_its_steps() {
         assert_eq!((step.samples.len(), step.group_count()), (8, 2));
         for group in &step.groups {
             let (rule, _) = AdvantageRule::of(&slime, group);
-            let expected = match group.is_uniform() {
-                true => AdvantageRule::NoSignal,
-                false => AdvantageRule::Standardized {
+            let expected = if group.is_uniform() {
+                AdvantageRule::NoSignal
+            } else {
+                AdvantageRule::Standardized {
                     is_of_samples: true,
-                },
+                }
             };
             assert_eq!(rule, expected, "step {}, {}", step.step, group.name());
         }

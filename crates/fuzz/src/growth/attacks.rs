@@ -213,13 +213,14 @@ fn inspect(sample: &str) -> String {
 /// A long attachment with many references: from one message each, or from parts of one message.
 fn attachments(names: usize, length: usize, in_one: bool) -> String {
     let long = "x".repeat(length);
-    let (open, one, close) = match in_one {
-        true => (
+    let (open, one, close) = if in_one {
+        (
             r#"{"role":"user","content":["#,
             r#"{"type":"text","text":"attachment://a"}"#,
             "]}",
-        ),
-        false => ("", r#"{"role":"assistant","content":"attachment://a"}"#, ""),
+        )
+    } else {
+        ("", r#"{"role":"assistant","content":"attachment://a"}"#, "")
     };
     let messages = vec![one; names].join(",");
     inspect(&format!(
@@ -253,9 +254,10 @@ fn store(change: &str, steps: usize, length: usize) -> String {
     let events: Vec<String> = events.collect();
     // As many steps as fit.
     let fitting = super::LARGEST / (change.len() + 200);
-    let (messages, events) = match length > 1_000 {
-        true => (messages, events),
-        false => (messages[..fitting].to_vec(), events[..fitting].to_vec()),
+    let (messages, events) = if length > 1_000 {
+        (messages, events)
+    } else {
+        (messages[..fitting].to_vec(), events[..fitting].to_vec())
     };
     inspect(&format!(
         r#""messages": [{}], "events": [{{"event":"sample_init","state":{{"store":{{"a":{list}}}}}}},{}]"#,

@@ -19,9 +19,10 @@ struct Log {
 pub(super) fn exec_concurrency(input: &Json) -> Result<Json, String> {
     let mut message = ToolRequestMessage::default();
     for (place, call) in list(input, "calls")?.iter().enumerate() {
-        let name = match flag(call, "safe", true)? {
-            true => "beside_others",
-            false => "alone",
+        let name = if flag(call, "safe", true)? {
+            "beside_others"
+        } else {
+            "alone"
         };
         let arguments: Object = object!({
             "tag": (text(call, "tag")?),
@@ -77,9 +78,10 @@ async fn wait(
 ) -> Result<String, ToolError> {
     let _entered = Entered::new(tag, log, clock);
     clock.sleep(milliseconds(ms)).await;
-    match fails {
-        true => Err(ToolError::runtime(format!("{tag} failed"))),
-        false => Ok(tag.to_owned()),
+    if fails {
+        Err(ToolError::runtime(format!("{tag} failed")))
+    } else {
+        Ok(tag.to_owned())
     }
 }
 

@@ -49,14 +49,13 @@ pub(super) fn episode(input: &Json) -> Result<Json, String> {
     let state = environment.state().to_json();
     let mut steps = Vec::new();
     for step in list(input, "steps")? {
-        let mut outcome = match flag(step, "reset", false)? {
-            true => world
+        let mut outcome = if flag(step, "reset", false)? {
+            world
                 .run(environment.reset())
-                .and_then(|reset| shown(&reset)),
-            false => {
-                let action = AnyMessage::read(required(step, "action")?).map_err(told)?;
-                play(&world, &mut environment, action)
-            }
+                .and_then(|reset| shown(&reset))
+        } else {
+            let action = AnyMessage::read(required(step, "action")?).map_err(told)?;
+            play(&world, &mut environment, action)
         }
         .unwrap_or_else(|error| object!({"error": error}));
         outcome.insert("frame", environment.export_frame().dump());

@@ -63,9 +63,10 @@ pub(super) fn text_ops(input: &Json) -> Result<Json, String> {
             unknown => return Err(format!("the text operation {unknown} is unknown")),
         };
         let mut copy = message.body().clone();
-        let changed = match in_place {
-            true => body_mut(&mut message),
-            false => &mut copy,
+        let changed = if in_place {
+            body_mut(&mut message)
+        } else {
+            &mut copy
         };
         add(changed, &added, &delimiter).map_err(told)?;
         results.push(json!({

@@ -50,9 +50,10 @@ fn problem_of(
     description: Option<&Description>,
 ) -> ServerProblem {
     let is_described = description.is_some_and(Description::is_of_a_server);
-    let stranger = match is_described {
-        true => ServerProblem::OtherVersion,
-        false => ServerProblem::NotAServer,
+    let stranger = if is_described {
+        ServerProblem::OtherVersion
+    } else {
+        ServerProblem::NotAServer
     };
     match error {
         ClientError::Transport(TransportError::Timeout) => ServerProblem::Timeout,

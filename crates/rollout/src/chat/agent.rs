@@ -138,9 +138,10 @@ impl ChatAgent {
     pub(super) fn observation(&self, turn: &Turn, observation: &Text) -> (Json, ChatMessage) {
         let action = &turn.action;
         if self.calls_in_text() {
-            let text: Text = match action.is_respond() {
-                true => observation.clone(),
-                false => format!("API output: {observation}").into(),
+            let text: Text = if action.is_respond() {
+                observation.clone()
+            } else {
+                format!("API output: {observation}").into()
             };
             let message = ChatMessage::new(ChatRole::User, text);
             return (message.to_json(), message);

@@ -145,9 +145,10 @@ impl Recorder {
             MaskMode::TokenIn => {
                 self.conversation.push(message.clone());
                 self.result.messages.push(message.clone());
-                let observation = match is_last {
-                    true => Observation::Closes,
-                    false => Observation::Continues,
+                let observation = if is_last {
+                    Observation::Closes
+                } else {
+                    Observation::Continues
                 };
                 let delta = self.token_in().observation(&message, observation);
                 self.tokenize(&delta.map_err(|error| untemplated(&error))?)?
@@ -208,9 +209,10 @@ impl Recorder {
         let text = String::from_utf8_lossy(&bytes);
         // A server may omit the end mark from its text.
         let is_same = *text == *reply.text || text.strip_suffix(END_OF_TURN) == Some(&reply.text);
-        match is_same {
-            true => Ok(()),
-            false => Err(other("its tokens do not decode to its text".to_owned())),
+        if is_same {
+            Ok(())
+        } else {
+            Err(other("its tokens do not decode to its text".to_owned()))
         }
     }
 }

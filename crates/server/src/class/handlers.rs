@@ -66,18 +66,18 @@ pub async fn hand_in(State(state): State<ClassState>, request: Request) -> Reply
     // The permit for its memory is held until the hand-in is stored.
     let (bytes, _memory) = collected.unwrap_or(Err(ApiError::BodyTimeout))?;
     let received = unix_seconds();
-    let new = match bytes.len() <= PARSED_INLINE {
-        true => new_hand_in(&bytes, received, limit),
-        false => {
-            let read = tokio::task::spawn_blocking(move || new_hand_in(&bytes, received, limit));
-            read.await
-                .unwrap_or_else(|_| Err(ApiError::Failed("Reading the hand-in failed.".into())))
-        }
+    let new = if bytes.len() <= PARSED_INLINE {
+        new_hand_in(&bytes, received, limit)
+    } else {
+        let read = tokio::task::spawn_blocking(move || new_hand_in(&bytes, received, limit));
+        read.await
+            .unwrap_or_else(|_| Err(ApiError::Failed("Reading the hand-in failed.".into())))
     };
     let receipt = state.class.writer.put(new?).await?;
-    let status = match receipt.replaced {
-        true => StatusCode::OK,
-        false => StatusCode::CREATED,
+    let status = if receipt.replaced {
+        StatusCode::OK
+    } else {
+        StatusCode::CREATED
     };
     Ok(json(status, to_text(&receipt)))
 }

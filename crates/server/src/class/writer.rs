@@ -101,9 +101,10 @@ fn run(mut store: Store, waiting: &mpsc::Receiver<Job>) {
             }
             Job::Close => break,
         }
-        next = match batch.len() < TOGETHER {
-            true => waiting.try_recv().ok(),
-            false => None,
+        next = if batch.len() < TOGETHER {
+            waiting.try_recv().ok()
+        } else {
+            None
         };
         if next.is_none() {
             flush(&mut store, &mut batch, &mut replies);

@@ -27,17 +27,18 @@ fn assistant(change: &Change, prompted: &str, with_header: bool) -> Result<Delta
         .ok_or(DeltaError::Rewrote(
             "the text with the assistant's message does not begin with the text before it",
         ))?;
-    Ok(match with_header {
-        false => Delta {
-            text: said.to_owned(),
-            header: 0,
-            is_trained: true,
-        },
-        true => Delta {
+    Ok(if with_header {
+        Delta {
             text: format!("{header}{said}"),
             header: header.len(),
             is_trained: true,
-        },
+        }
+    } else {
+        Delta {
+            text: said.to_owned(),
+            header: 0,
+            is_trained: true,
+        }
     })
 }
 

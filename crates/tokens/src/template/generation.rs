@@ -199,9 +199,10 @@ impl<'a> Tag<'a> {
         else {
             return;
         };
-        let (first, second) = match is_start {
-            true => ("with".to_owned(), format!("filter {FILTER}")),
-            false => ("endfilter".to_owned(), "endwith".to_owned()),
+        let (first, second) = if *is_start {
+            ("with".to_owned(), format!("filter {FILTER}"))
+        } else {
+            ("endfilter".to_owned(), "endwith".to_owned())
         };
         out.push_str(&format!("{{%{open} {first} %}}{{% {second} {close}%}}"));
     }

@@ -166,9 +166,10 @@ fn to_json_text(
     let left = state.fuel_levels().map_or(u64::MAX, |(_, left)| left);
     style.most = usize::try_from(left.saturating_mul(BYTES_OF_FUEL)).unwrap_or(usize::MAX);
     let text = style.write(&json);
-    match text.len() > style.most {
-        true => Err(ErrorKind::OutOfFuel.into()),
-        false => Ok(text),
+    if text.len() > style.most {
+        Err(ErrorKind::OutOfFuel.into())
+    } else {
+        Ok(text)
     }
 }
 
@@ -230,9 +231,10 @@ fn write_repr(
             Err(_) => out.push_str(&value.to_string()),
         },
         ValueKind::Seq | ValueKind::Iterable => {
-            let (open, close) = match value.is_tuple() {
-                true => ('(', ')'),
-                false => ('[', ']'),
+            let (open, close) = if value.is_tuple() {
+                ('(', ')')
+            } else {
+                ('[', ']')
             };
             out.push(open);
             let mut count = 0;

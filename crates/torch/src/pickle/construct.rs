@@ -357,17 +357,19 @@ fn texts(code: &str, is_big_endian: bool, bytes: &[u8]) -> Option<Vec<String>> {
     let length: usize = length.parse().ok().filter(|length| *length > 0)?;
     let size = length.checked_mul(if is_unicode { 4 } else { 1 })?;
     let text = |bytes: &[u8]| {
-        let text = match is_unicode {
-            false => String::from_utf8_lossy(bytes).into_owned(),
-            true => {
-                let (characters, _) = bytes.as_chunks::<4>();
-                let codes = characters.iter().map(|code| match is_big_endian {
-                    true => u32::from_be_bytes(*code),
-                    false => u32::from_le_bytes(*code),
-                });
-                let character = |code| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
-                codes.map(character).collect()
-            }
+        let text = if is_unicode {
+            let (characters, _) = bytes.as_chunks::<4>();
+            let codes = characters.iter().map(|code| {
+                if is_big_endian {
+                    u32::from_be_bytes(*code)
+                } else {
+                    u32::from_le_bytes(*code)
+                }
+            });
+            let character = |code| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+            codes.map(character).collect()
+        } else {
+            String::from_utf8_lossy(bytes).into_owned()
         };
         text.trim_end_matches('\0').to_owned()
     };

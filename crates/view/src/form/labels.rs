@@ -15,9 +15,10 @@ pub fn hint(field: &Field) -> String {
         _ => "",
     };
     let has_default = field.default.as_ref().is_some_and(|it| !it.is_null());
-    let optional = match field.required || has_default {
-        true => "",
-        false => "optional",
+    let optional = if field.required || has_default {
+        ""
+    } else {
+        "optional"
     };
     let words = [kind, optional].into_iter().filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(", ")

@@ -375,9 +375,10 @@ fn numbers_are_read_as_people_write_them() {
     let read = |kind: &str, text: &str| {
         let field = of(json!({"type": (kind)}));
         let read = read_draft(&field, &FieldDraft::Text(text.to_owned()));
-        match read.errors.is_empty() {
-            true => read.value,
-            false => None,
+        if read.errors.is_empty() {
+            read.value
+        } else {
+            None
         }
     };
     for (text, expected) in [

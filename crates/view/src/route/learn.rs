@@ -46,9 +46,10 @@ impl LearnPlace {
         let kept = kept.filter(|part| !part.is_empty() && !part.starts_with("slide="));
         let slide = slide.map(|slide| format!("slide={slide}"));
         let parts: Vec<String> = kept.map(str::to_owned).chain(slide).collect();
-        match parts.is_empty() {
-            true => id.to_owned(),
-            false => format!("{id}?{}", parts.join("&")),
+        if parts.is_empty() {
+            id.to_owned()
+        } else {
+            format!("{id}?{}", parts.join("&"))
         }
     }
 

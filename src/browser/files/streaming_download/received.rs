@@ -145,9 +145,10 @@ impl<M: ChunkMemory> Received<M> {
 
     /// Ready once more bytes should be received.
     pub fn poll_wanted(&mut self, waker: &Waker) -> Poll<()> {
-        match self.backpressure.wants_more(self.length) {
-            true => Poll::Ready(()),
-            false => self.wait(waker),
+        if self.backpressure.wants_more(self.length) {
+            Poll::Ready(())
+        } else {
+            self.wait(waker)
         }
     }
 

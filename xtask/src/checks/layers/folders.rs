@@ -211,9 +211,10 @@ fn arrows_inward_and_words_are_fine() {
         "use super::super::text::inert;",
         "/// As [`crate::review`] says.",
     ] {
-        let file = match fine.contains("super::super") {
-            true => "components/form/field.rs",
-            false => "components/rows.rs",
+        let file = if fine.contains("super::super") {
+            "components/form/field.rs"
+        } else {
+            "components/rows.rs"
         };
         assert_eq!(breaches(file, fine), [""; 0], "{fine}");
     }

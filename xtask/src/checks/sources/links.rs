@@ -37,9 +37,10 @@ fn links_and_paths_of_documents_lead_somewhere() -> Result<()> {
     let mut documents = Vec::new();
     for document in DOCUMENTS {
         let path = project.path(document);
-        match path.is_dir() {
-            true => documents.extend(files(&path, &["md"])?),
-            false => documents.push(path),
+        if path.is_dir() {
+            documents.extend(files(&path, &["md"])?)
+        } else {
+            documents.push(path)
         }
     }
     let mut problems = Vec::new();

@@ -37,9 +37,10 @@ fn sources_keep_the_rules() -> Result<()> {
 
 fn judge(name: &str, text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
-    let (head, is_style) = match name.ends_with(".css") {
-        true => ("/* ", true),
-        false => ("//! ", false),
+    let (head, is_style) = if name.ends_with(".css") {
+        ("/* ", true)
+    } else {
+        ("//! ", false)
     };
     if !text.starts_with(head) {
         complaints.push(format!(

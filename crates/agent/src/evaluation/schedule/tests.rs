@@ -58,9 +58,10 @@ fn result(cell: usize, counts: bool, tokens: u64) -> CellResult {
         kind: crate::evaluation::FailureKind::Network,
         message: "".into(),
     };
-    match counts {
-        true => CellResult::finished(cell, &volary_episode::Episode::default(), spent, 1),
-        false => CellResult::failed(cell, failure, 0.0, spent, 1),
+    if counts {
+        CellResult::finished(cell, &volary_episode::Episode::default(), spent, 1)
+    } else {
+        CellResult::failed(cell, failure, 0.0, spent, 1)
     }
 }
 

@@ -123,9 +123,10 @@ impl<'a> KeptExchanges<'a> {
         let mut changes = Vec::new();
         let mut next = place;
         let mut body = loop {
-            let missing = match next == place {
-                true => KeptError::NoExchange,
-                false => KeptError::NoBase,
+            let missing = if next == place {
+                KeptError::NoExchange
+            } else {
+                KeptError::NoBase
             };
             let kept = self.at(next).and_then(|kept| kept.get("body"));
             let kept = kept.ok_or(missing)?;
@@ -190,9 +191,10 @@ impl Change {
     /// The length of the rebuilt body; `None` if prefix and suffix do not both fit into the earlier body.
     fn length(&self, earlier: &str) -> Option<usize> {
         let stays = self.start.checked_add(self.end)?;
-        match stays <= earlier.len() {
-            true => stays.checked_add(self.between.len()),
-            false => None,
+        if stays <= earlier.len() {
+            stays.checked_add(self.between.len())
+        } else {
+            None
         }
     }
 

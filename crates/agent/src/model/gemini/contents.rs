@@ -77,12 +77,13 @@ fn model_parts(text: &str, calls: &[PastCall], modern: bool) -> Vec<SentPart> {
             args: call.arguments.clone(),
         };
         // Of parallel calls, the first one carries the signature.
-        parts.push(match modern && place == 0 {
-            true => SentPart::SignedCall(SignedCall {
+        parts.push(if modern && place == 0 {
+            SentPart::SignedCall(SignedCall {
                 function_call,
                 thought_signature: UNSIGNED.into(),
-            }),
-            false => SentPart::Made(MadePart::FunctionCall(function_call)),
+            })
+        } else {
+            SentPart::Made(MadePart::FunctionCall(function_call))
         });
     }
     parts

@@ -93,9 +93,10 @@ fn assistant(
     style: &ChatStyle,
 ) -> ChatMessage {
     let mut message = AssistantMessage {
-        content: match text.is_empty() && !calls.is_empty() {
-            true => Json::Null,
-            false => Json::from(text),
+        content: if text.is_empty() && !calls.is_empty() {
+            Json::Null
+        } else {
+            Json::from(text)
         },
         tool_calls: calls.iter().map(call).collect(),
         echo: Object::new(),

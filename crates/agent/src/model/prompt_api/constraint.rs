@@ -145,9 +145,10 @@ pub enum Decoded {
 pub fn decode(answer: &str) -> Decoded {
     let bare = without_fence(answer.trim());
     let Ok(Json::Object(members)) = read(bare) else {
-        return match bare.starts_with('{') {
-            true => Decoded::Call(broken(bare)),
-            false => Decoded::Text(answer.to_owned()),
+        return if bare.starts_with('{') {
+            Decoded::Call(broken(bare))
+        } else {
+            Decoded::Text(answer.to_owned())
         };
     };
     if let Some(name) = members.get("tool").and_then(Json::as_text) {

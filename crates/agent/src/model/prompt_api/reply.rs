@@ -163,9 +163,10 @@ pub(super) fn read(body: &Json) -> Result<Answer, ModelError> {
         usage: Some(usage),
         ..Answer::default()
     };
-    let decoded = match reply.constrained {
-        true => decode(&response),
-        false => Decoded::Text(response),
+    let decoded = if reply.constrained {
+        decode(&response)
+    } else {
+        Decoded::Text(response)
     };
     Ok(match decoded {
         Decoded::Call(call) => Answer {

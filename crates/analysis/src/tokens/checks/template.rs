@@ -115,15 +115,16 @@ pub(super) fn only_turns(record: &TokenRecord, sections: Option<&[Section]>) -> 
             let trained = (0..record.strip.len()).filter(is_trained);
             let places: Vec<usize> = trained.filter(is_scaffold).collect();
             let words = format!("{} of the template.", plural(places.len(), "trained token"));
-            return match places.is_empty() {
+            return if places.is_empty() {
                 // The messages of others are content too.
-                true => TokenCheck::unknown(
+                TokenCheck::unknown(
                     kind,
                     format!(
                         "No trained token is one of the template, as the file says. {NO_TOKENIZER}"
                     ),
-                ),
-                false => TokenCheck::new(kind, CheckResult::Failed, words, places),
+                )
+            } else {
+                TokenCheck::new(kind, CheckResult::Failed, words, places)
             };
         }
         (Err(unknown), _) => return unknown,

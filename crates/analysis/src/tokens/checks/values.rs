@@ -87,14 +87,15 @@ fn by_token(stream: &TokenStream) -> TokenCheck {
         last = Some(value);
     }
     let names = names.join(", ");
-    match places.is_empty() {
-        true => TokenCheck::passed(kind, format!("Version {names}.")),
-        false => TokenCheck::new(
+    if places.is_empty() {
+        TokenCheck::passed(kind, format!("Version {names}."))
+    } else {
+        TokenCheck::new(
             kind,
             CheckResult::Failed,
             format!("Versions {names}."),
             places,
-        ),
+        )
     }
 }
 

@@ -145,11 +145,12 @@ impl World {
                     return;
                 };
                 self.open.retain(|open| *open != number);
-                let event = match fails {
-                    true => Event::Refused {
+                let event = if fails {
+                    Event::Refused {
                         reason: format!("error of {number}").into(),
-                    },
-                    false => Event::Read { notes: Vec::new() },
+                    }
+                } else {
+                    Event::Read { notes: Vec::new() }
                 };
                 let mut effects = self.library.handle_reading(number, event, self.now);
                 // The end of the replies follows.

@@ -121,11 +121,12 @@ impl Serializer for Writer {
     }
 
     fn serialize_str(self, value: &str) -> Result<Json, ShapeError> {
-        match self.is_digits {
-            false => Ok(Json::from(value)),
-            true => Integer::from_digits(value)
+        if self.is_digits {
+            Integer::from_digits(value)
                 .map(Json::Integer)
-                .ok_or_else(|| ShapeError::custom("expected digits")),
+                .ok_or_else(|| ShapeError::custom("expected digits"))
+        } else {
+            Ok(Json::from(value))
         }
     }
 

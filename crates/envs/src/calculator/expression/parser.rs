@@ -144,9 +144,10 @@ impl<'s> Parser<'s> {
     /// One expression: operators, a conditional expression, or a lambda.
     fn expression(&mut self) -> Parsed {
         if self.depth >= MAXIMUM_DEPTH {
-            return Err(match self.lenient {
-                true => self.unexpected(),
-                false => self.fault("too many nested parentheses", self.at),
+            return Err(if self.lenient {
+                self.unexpected()
+            } else {
+                self.fault("too many nested parentheses", self.at)
             });
         }
         self.depth += 1;

@@ -65,9 +65,10 @@ pub(super) const ONE_STOP: TauTool = TauTool {
 /// Two connecting flights, if the transfer is possible and both are available.
 fn connection(first: &Json, second: &Json, date: &Json) -> Computed<Option<Json>> {
     let arrival = clock_time(first, "scheduled_arrival_time_est")?;
-    let second_date = match arrival.contains("+1") {
-        true => day_after(date)?,
-        false => date.clone(),
+    let second_date = if arrival.contains("+1") {
+        day_after(date)?
+    } else {
+        date.clone()
     };
     // Compared as texts, including "+1".
     if arrival > clock_time(second, "scheduled_departure_time_est")? {

@@ -251,9 +251,10 @@ fn said(completion: &str, legacy: bool) -> Result<Text, CustomerError> {
     if !legacy && let Some((_, reply)) = completion.rsplit_once(RESPONSE) {
         return Ok(strip(reply).into());
     }
-    match completion.contains(THOUGHT) {
-        true => only_after(completion, THOUGHT),
-        false => only_after(completion, RESPONSE),
+    if completion.contains(THOUGHT) {
+        only_after(completion, THOUGHT)
+    } else {
+        only_after(completion, RESPONSE)
     }
 }
 

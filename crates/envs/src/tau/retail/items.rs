@@ -63,9 +63,10 @@ pub(super) const MODIFY: TauTool = TauTool {
         }
         let pays_by_card = is_text(field(method, "source")?, "gift_card");
         let user = field(order, "user_id")?.clone();
-        let kind = match less(&Json::from(0), &swap.price)? {
-            true => "payment",
-            false => "refund",
+        let kind = if less(&Json::from(0), &swap.price)? {
+            "payment"
+        } else {
+            "refund"
         };
         let entry = transaction(kind, &absolute(&swap.price)?, method_id);
         let order = state.record_mut("orders", id)?;

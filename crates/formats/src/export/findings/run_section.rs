@@ -272,9 +272,12 @@ impl Plot {
     }
 
     fn at(&self, step: i64, value: f64) -> (f64, f64) {
-        let share = |value: f64, low: f64, high: f64| match high > low {
-            true => (value - low) / (high - low),
-            false => 0.5,
+        let share = |value: f64, low: f64, high: f64| {
+            if high > low {
+                (value - low) / (high - low)
+            } else {
+                0.5
+            }
         };
         let x = share(step as f64, self.steps.0 as f64, self.steps.1 as f64);
         let y = share(value, self.values.0, self.values.1);

@@ -15,9 +15,10 @@ pub(super) fn model_event(
     output: Json,
     step: &StepRecord,
 ) -> Json {
-    let tools = match before.len() <= episode.start.len() {
-        true => episode.tools.iter().filter_map(tool).collect(),
-        false => Vec::new(),
+    let tools = if before.len() <= episode.start.len() {
+        episode.tools.iter().filter_map(tool).collect()
+    } else {
+        Vec::new()
     };
     let mut event = object!({
         "event": "model",

@@ -83,15 +83,16 @@ impl Reading {
                 Vec::new()
             }
         };
-        let message = match calls.is_empty() {
-            true => AnyMessage::Plain(Message {
+        let message = if calls.is_empty() {
+            AnyMessage::Plain(Message {
                 role: Role::Assistant,
                 body,
-            }),
-            false => AnyMessage::Request(ToolRequestMessage {
+            })
+        } else {
+            AnyMessage::Request(ToolRequestMessage {
                 body,
                 tool_calls: calls,
-            }),
+            })
         };
         let usage = step.get("metrics").and_then(usage);
         if let Some(Json::Object(metrics)) = step.get_mut("metrics") {

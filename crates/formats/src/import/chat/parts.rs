@@ -278,9 +278,10 @@ fn reasoning(block: &Json) -> Option<Text> {
             .into_iter()
             .find_map(text)
     };
-    match is_hidden {
-        true => summary().or_else(said),
-        false => said().or_else(summary),
+    if is_hidden {
+        summary().or_else(said)
+    } else {
+        said().or_else(summary)
     }
 }
 

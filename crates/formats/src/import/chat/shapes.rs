@@ -63,13 +63,12 @@ pub(super) fn is_message(value: &Json) -> bool {
             .is_some_and(|value| value.as_text().is_some())
     };
     const SAID: [&str; 5] = ["content", "tool_calls", "function_call", "parts", "text"];
-    match is_text("role") {
-        true => SAID.into_iter().any(has),
-        false => {
-            says_kind(value, is_own)
-                || says_kind(value, is_answer)
-                || says_kind(value, is_role) && (has("content") || has("data"))
-        }
+    if is_text("role") {
+        SAID.into_iter().any(has)
+    } else {
+        says_kind(value, is_own)
+            || says_kind(value, is_answer)
+            || says_kind(value, is_role) && (has("content") || has("data"))
     }
 }
 

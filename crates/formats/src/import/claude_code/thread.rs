@@ -158,9 +158,10 @@ pub(super) fn session_of(event: &Object) -> Option<Text> {
 /// repeat the main thread too often.
 pub(super) fn threads(events: Vec<Event>) -> (Vec<Thread>, usize) {
     let (side, main): (Vec<_>, Vec<_>) = events.into_iter().partition(|event| event.is_sidechain);
-    let (mut threads, left_out) = match main.is_empty() {
-        true => (Vec::new(), 0),
-        false => branches(main),
+    let (mut threads, left_out) = if main.is_empty() {
+        (Vec::new(), 0)
+    } else {
+        branches(main)
     };
     threads.extend(sidechains(side));
     (threads, left_out)

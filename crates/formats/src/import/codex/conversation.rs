@@ -153,9 +153,10 @@ impl Conversation {
             Item::Output(all) => {
                 for mut said in all {
                     said.details.started = time;
-                    match self.answer.is_empty() {
-                        true => self.transcript.push(said),
-                        false => self.outputs.push(said),
+                    if self.answer.is_empty() {
+                        self.transcript.push(said)
+                    } else {
+                        self.outputs.push(said)
                     }
                 }
             }

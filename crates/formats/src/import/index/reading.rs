@@ -135,9 +135,10 @@ impl Pieces {
         }
         let lines: Vec<&[u8]> = begun.split(|byte| *byte == b'\n').take(LINES + 1).collect();
         // The last one may be truncated.
-        let whole = match at_end || lines.len() > LINES {
-            true => lines.len().min(LINES),
-            false => lines.len() - 1,
+        let whole = if at_end || lines.len() > LINES {
+            lines.len().min(LINES)
+        } else {
+            lines.len() - 1
         };
         let enough = at_end || lines.len() > LINES || begun.len() >= super::LOOKED_AT;
         if whole == 0 || !enough {

@@ -373,9 +373,10 @@ impl TorchDump {
 
     /// The piece of the pickle that starts at a byte.
     fn piece_from(&self, start: u64) -> Range<u64> {
-        let length = match start == self.pickle.start {
-            true => FIRST_PIECE,
-            false => PIECE,
+        let length = if start == self.pickle.start {
+            FIRST_PIECE
+        } else {
+            PIECE
         };
         start..self.pickle.end.min(start + length)
     }

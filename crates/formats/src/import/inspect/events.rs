@@ -325,13 +325,13 @@ impl Stores {
     /// Notes that a step starts, which finishes the previous ones.
     fn reach(&mut self, step: usize) {
         while self.past.len() + self.past.left_out() <= step {
-            match std::mem::take(&mut self.moved) {
-                true => self.past.push_within(&self.now),
+            if std::mem::take(&mut self.moved) {
+                self.past.push_within(&self.now)
+            } else {
                 // An empty patch applies to any frame.
-                false => self
-                    .past
+                self.past
                     .push_patch_within(FramePatch::default())
-                    .unwrap_or_default(),
+                    .unwrap_or_default()
             }
         }
     }

@@ -269,9 +269,10 @@ fn ended(sample: &mut Object, log: &Log, episode: &mut Episode) {
     // The stop reason of the last reply. It explains the end of the sample only if it truncated the reply.
     const CUT_SHORT: [&str; 3] = ["max_tokens", "model_length", "content_filter"];
     if let Some(reason) = reason {
-        match CUT_SHORT.contains(&&*reason) {
-            true => episode.outcome = Some(reason),
-            false => drop(episode.raw.insert("stop_reason", reason)),
+        if CUT_SHORT.contains(&&*reason) {
+            episode.outcome = Some(reason)
+        } else {
+            drop(episode.raw.insert("stop_reason", reason))
         }
     }
     let error = sample.remove("error").filter(|error| !error.is_null());

@@ -44,9 +44,10 @@ impl Fence {
             let text = message.as_object().and_then(text_of);
             text.is_some_and(|text| text.contains(OWN))
         };
-        match asked.any(asks) {
-            true => Fence::block(OWN),
-            false => Fence::block(SHELL),
+        if asked.any(asks) {
+            Fence::block(OWN)
+        } else {
+            Fence::block(SHELL)
         }
     }
 

@@ -42,10 +42,7 @@ impl Conversation {
             && later.clone().next() == Some(Some(true));
         let plain = later.by_ref().filter(|is| *is == Some(false)).count();
         let mut conversation = Conversation {
-            first_role: match has_system {
-                true => Role::System,
-                false => Role::User,
-            },
+            first_role: if has_system { Role::System } else { Role::User },
             has_only_turns: trained_runs == Some(plain),
             ..Conversation::default()
         };
@@ -94,9 +91,10 @@ impl Conversation {
     fn blocks(&mut self, blocks: &[Json], said: &Json) {
         let text: String = blocks.iter().filter_map(text_of).collect();
         let others = blocks.iter().filter(|block| text_of(block).is_none());
-        match slime::is_marked(&text) {
-            true => self.marked(&text, others.cloned().collect()),
-            false => self.read(said),
+        if slime::is_marked(&text) {
+            self.marked(&text, others.cloned().collect())
+        } else {
+            self.read(said)
         }
     }
 
@@ -137,9 +135,10 @@ impl Conversation {
 
     /// Adds what the environment returned: the result of a call if there is one.
     fn observation(&mut self, text: Text) {
-        let name = match self.transcript.expects_answer() {
-            true => Text::default(),
-            false => ENVIRONMENT.into(),
+        let name = if self.transcript.expects_answer() {
+            Text::default()
+        } else {
+            ENVIRONMENT.into()
         };
         let said = chat::answer(Text::default(), name, text.into());
         self.transcript.push(said);

@@ -96,9 +96,10 @@ impl ConversationState {
         let new = self.unsaid(&input);
         let is_first = self.known.is_empty();
         for said in chat::read_all(new) {
-            match is_first {
-                true => self.transcript.observe(said),
-                false => self.transcript.push(said),
+            if is_first {
+                self.transcript.observe(said)
+            } else {
+                self.transcript.push(said)
             }
         }
         self.sent = input.len();

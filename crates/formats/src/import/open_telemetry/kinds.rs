@@ -49,9 +49,10 @@ pub(super) fn kind(span: &Span) -> Kind {
     // Attributes from before the conventions had operations, and of writers that omit the operation.
     const ASKED: [&str; 2] = ["gen_ai.request.model", "gen_ai.output.messages"];
     let is_there = |name| span.attributes.get(name).is_some_and(|it| !it.is_null());
-    match ASKED.into_iter().any(is_there) {
-        true => Kind::Turn,
-        false => Kind::Other,
+    if ASKED.into_iter().any(is_there) {
+        Kind::Turn
+    } else {
+        Kind::Other
     }
 }
 

@@ -94,9 +94,10 @@ fn went_in(span: &Span) -> Vec<Json> {
         _ => Vec::new(),
     };
     let is_said = |value: &Json| value.as_text().is_some() || chat::is_message(value);
-    match sent.iter().all(is_said) {
-        true => sent.into_iter().map(|it| message(it, "user")).collect(),
-        false => Vec::new(),
+    if sent.iter().all(is_said) {
+        sent.into_iter().map(|it| message(it, "user")).collect()
+    } else {
+        Vec::new()
     }
 }
 

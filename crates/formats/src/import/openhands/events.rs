@@ -287,18 +287,19 @@ fn observe(observation: &str, mut event: Object, state: &mut Conversation) {
     }
     event.retain(|_, value| !value.is_null());
     let answers = call.is_some() || state.transcript.expects_answer();
-    let message: AnyMessage = match answers {
-        true => ToolResponseMessage {
+    let message: AnyMessage = if answers {
+        ToolResponseMessage {
             body,
             name: text_at(&metadata, &["function_name"]).unwrap_or_default(),
             tool_call_id: call.unwrap_or_default(),
         }
-        .into(),
-        false => Message {
+        .into()
+    } else {
+        Message {
             role: Role::User,
             body,
         }
-        .into(),
+        .into()
     };
     let mut said = ImportedMessage::from(chat::with_info(message, event));
     said.details.errors.extend(failed.map(|message| StepError {

@@ -50,9 +50,10 @@ impl Reader for Annotations {
                     .get("branches")
                     .is_some_and(|list| list.as_list().is_some())
         };
-        match document.samples().any(is_annotation) {
-            true => Confidence::Certain,
-            false => Confidence::No,
+        if document.samples().any(is_annotation) {
+            Confidence::Certain
+        } else {
+            Confidence::No
         }
     }
 
@@ -107,9 +108,10 @@ impl Reader for MonitorIndex {
             let has = |key: &str| value.get(key).is_some();
             has("offset") && (has("trace_id") || has("trace_ids"))
         };
-        match document.samples().any(is_row) {
-            true => Confidence::Likely,
-            false => Confidence::No,
+        if document.samples().any(is_row) {
+            Confidence::Likely
+        } else {
+            Confidence::No
         }
     }
 

@@ -99,9 +99,10 @@ pub(in crate::import) fn join_copies(outcome: &mut ImportOutcome) {
         let copy = outcome.episodes[number].clone();
         let mut wholes = wholes.into_iter();
         is_copy[number] = wholes.any(|(_, whole)| join(&mut outcome.episodes[whole], &copy, step));
-        match is_copy[number] {
-            true => joined += 1,
-            false => differ += 1,
+        if is_copy[number] {
+            joined += 1
+        } else {
+            differ += 1
         }
     }
     let mut is_copy = is_copy.into_iter();

@@ -184,9 +184,10 @@ impl PackedRow {
             of_file = of_batch(batch, &of_file).unwrap_or(of_file);
         }
         let read = |batch: Value| {
-            let own = match of_file.is_empty() {
-                true => of_batch(&batch, &all).unwrap_or_else(|| all.clone()),
-                false => of_file.clone(),
+            let own = if of_file.is_empty() {
+                of_batch(&batch, &all).unwrap_or_else(|| all.clone())
+            } else {
+                of_file.clone()
             };
             PackedRow::of(batch, &own)
         };

@@ -80,9 +80,10 @@ fn sequence(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         }
     };
     let (tokens, flags) = (known.len(), mask.len());
-    let mask = match flags == tokens {
-        true => LossMask::Full(mask),
-        false => LossMask::Unknown(0),
+    let mask = if flags == tokens {
+        LossMask::Full(mask)
+    } else {
+        LossMask::Unknown(0)
     };
     match TokenRecordBuilder::new(known, mask) {
         Ok(mut builder) => {

@@ -104,9 +104,10 @@ impl JoinedConversation {
             let is_input = self.has_prompt && self.actions.len() == 1 && !is_reply;
             for said in chat::read(&talk[place]) {
                 let said = slime::with_calls(said);
-                match is_input {
-                    true => self.transcript.observe(said),
-                    false => self.transcript.push(said),
+                if is_input {
+                    self.transcript.observe(said)
+                } else {
+                    self.transcript.push(said)
                 }
             }
             if is_reply && let Some(action) = self.actions.last_mut() {

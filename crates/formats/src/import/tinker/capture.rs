@@ -90,9 +90,10 @@ fn task(scope: &Object) -> Option<TaskReference> {
     let place: Vec<String> = place.collect();
     Some(TaskReference {
         dataset: shown("run_id").map_or_else(|| "tinker".into(), Text::from),
-        id: match place.is_empty() {
-            true => format!("group {group}").into(),
-            false => format!("{}, group {group}", place.join(" ")).into(),
+        id: if place.is_empty() {
+            format!("group {group}").into()
+        } else {
+            format!("{}, group {group}", place.join(" ")).into()
         },
     })
 }

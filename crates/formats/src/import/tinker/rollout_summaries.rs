@@ -78,9 +78,10 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         id: format!("{}-{line}", sink.stem()).into(),
         name: format!("Iteration {iteration}, group {group}, trial {member}").into(),
         task: Some(TaskReference {
-            dataset: match names.is_empty() {
-                true => "tinker".into(),
-                false => names.join(", ").into(),
+            dataset: if names.is_empty() {
+                "tinker".into()
+            } else {
+                names.join(", ").into()
             },
             id: format!("{split} {iteration}, group {group}").into(),
         }),
@@ -92,10 +93,7 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             None if !is_rewarded => Rewards::Unknown,
             _ => Rewards::Steps,
         },
-        ending: match is_done {
-            true => Ending::Done,
-            false => Ending::Open,
-        },
+        ending: if is_done { Ending::Done } else { Ending::Open },
         ..Episode::default()
     };
     for (name, value) in rest.take_object("trajectory_metrics").unwrap_or_default() {

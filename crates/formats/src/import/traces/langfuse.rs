@@ -47,12 +47,13 @@ impl Reader for Langfuse {
             let mut lists = lists.filter_map(|key| value.get(key)?.as_list());
             lists.any(|list| list.iter().take(8).any(is_observation))
         };
-        match document
+        if document
             .samples()
             .any(|value| is_observation(value) || holds(value))
         {
-            true => Confidence::Certain,
-            false => Confidence::No,
+            Confidence::Certain
+        } else {
+            Confidence::No
         }
     }
 

@@ -28,9 +28,10 @@ impl Reader for LangSmith {
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
-        match document.samples().any(is_run) {
-            true => Confidence::Certain,
-            false => Confidence::No,
+        if document.samples().any(is_run) {
+            Confidence::Certain
+        } else {
+            Confidence::No
         }
     }
 

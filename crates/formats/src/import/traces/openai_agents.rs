@@ -34,12 +34,13 @@ impl Reader for OpenAiAgents {
             let page = value.get("data").and_then(Json::as_list);
             page.is_some_and(|page| page.iter().take(8).any(is_record))
         };
-        match document
+        if document
             .samples()
             .any(|value| is_record(value) || in_page(value))
         {
-            true => Confidence::Certain,
-            false => Confidence::No,
+            Confidence::Certain
+        } else {
+            Confidence::No
         }
     }
 

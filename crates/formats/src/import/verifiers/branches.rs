@@ -102,9 +102,10 @@ fn main_branches(
     let is_each = calls.len() == episode.steps.len();
     let have_messages = have_messages(&calls) && calls.iter().any(|(_, tokens)| tokens.is_some());
     // Otherwise it is unknown which messages are those of a call.
-    let branches = match is_each || have_messages {
-        true => divided(calls),
-        false => vec![calls],
+    let branches = if is_each || have_messages {
+        divided(calls)
+    } else {
+        vec![calls]
     };
     if branches.len() > 1 {
         sink.understood(
@@ -231,11 +232,12 @@ fn subagent_branch(mut episode: Episode, branch: usize, calls: &[Call]) -> Episo
     }];
     let last = calls.last().map(|(call, _)| call);
     let is_truncated = last.and_then(|call| call.get("is_truncated")?.as_bool()) == Some(true);
-    episode.ending = match is_truncated {
-        true => Ending::Truncated {
+    episode.ending = if is_truncated {
+        Ending::Truncated {
             reason: "It was cut off by a limit.".into(),
-        },
-        false => Ending::Done,
+        }
+    } else {
+        Ending::Done
     };
     if let Some(extras @ Json::Object(_)) = last.and_then(|call| call.get("extras")) {
         episode.metadata.insert("extras", extras.clone());

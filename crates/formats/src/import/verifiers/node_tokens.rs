@@ -46,10 +46,11 @@ impl NodeTokens {
         let mask = node.get("mask").and_then(flags);
         let mask = mask.unwrap_or_else(|| vec![false; known.len()]);
         let (tokens, flags) = (known.len(), mask.len());
-        let mask = match flags == tokens {
-            true => mask,
+        let mask = if flags == tokens {
+            mask
+        } else {
             // The tokens of the node are those of a message that is not trained, as far as the file says.
-            false => vec![false; tokens],
+            vec![false; tokens]
         };
         let start = self.strip.len();
         let mut builder = match TokenRecordBuilder::new(known, LossMask::Full(mask)) {
@@ -110,9 +111,10 @@ impl NodeTokens {
         let prompt = self.strip.mask().iter().position(|is_sampled| *is_sampled);
         let record = TokenRecord {
             prompt: prompt.unwrap_or(self.strip.len()),
-            strip: match is_trained {
-                true => self.strip,
-                false => untrained(&self.strip),
+            strip: if is_trained {
+                self.strip
+            } else {
+                untrained(&self.strip)
             },
             parts: self.parts,
             is_divided: true,

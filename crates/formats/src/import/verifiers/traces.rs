@@ -48,9 +48,10 @@ impl Reader for Traces {
                 || traces_of(value).is_some_and(|traces| traces.iter().any(is_trace))
                 || verdict::is_without_traces(value)
         };
-        match document.samples().any(is_known) {
-            true => Confidence::Certain,
-            false => Confidence::No,
+        if document.samples().any(is_known) {
+            Confidence::Certain
+        } else {
+            Confidence::No
         }
     }
 
@@ -192,9 +193,10 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
         sink.kept("The metadata of a trace is large, so only its first branch keeps it.");
     }
     for (branch, path) in paths.iter().enumerate() {
-        let mut episode = match branch + 1 == paths.len() {
-            true => std::mem::take(&mut whole),
-            false => whole.clone(),
+        let mut episode = if branch + 1 == paths.len() {
+            std::mem::take(&mut whole)
+        } else {
+            whole.clone()
         };
         if let Some((metadata, raw)) = first.take() {
             (episode.metadata, episode.raw) = (metadata, raw);

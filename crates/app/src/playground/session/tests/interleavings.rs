@@ -234,16 +234,17 @@ impl World {
 
 fn failure(is_lost: bool) -> Event {
     let (reason, is_server_lost) = ("away".into(), false);
-    match is_lost {
-        true => Event::Lost {
+    if is_lost {
+        Event::Lost {
             reason,
             is_server_lost,
-        },
-        false => Event::Refused {
+        }
+    } else {
+        Event::Refused {
             reason,
             key: None,
             is_server_lost,
-        },
+        }
     }
 }
 

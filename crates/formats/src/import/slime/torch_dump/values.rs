@@ -261,9 +261,10 @@ impl Dump<'_, '_> {
             }
             Some(numbers) => self.numbers(&numbers),
             None => {
-                match tensor.shape.is_empty() || tensor.is_vector() {
-                    true => self.unread += 1,
-                    false => self.shapes += 1,
+                if tensor.shape.is_empty() || tensor.is_vector() {
+                    self.unread += 1
+                } else {
+                    self.shapes += 1
                 }
                 let shape: Vec<String> = tensor.shape.iter().map(u64::to_string).collect();
                 format!("(tensor {:?} [{}])", tensor.dtype, shape.join(", ")).into()
