@@ -46,11 +46,17 @@ thread_local! {
     static UNSTORED: RefCell<Unstored> = const { RefCell::new(Unstored::new()) };
     static RECOVERY: ArcRwSignal<Option<Recovery>> = ArcRwSignal::new(None);
     static PROBLEM: ArcRwSignal<Option<DatabaseError>> = ArcRwSignal::new(None);
+    static REFUSED: ArcTrigger = ArcTrigger::new();
 }
 
 /// Why some records are only in memory; `None` while the browser stores everything. Tracks changes.
 pub fn problem() -> Option<DatabaseError> {
     PROBLEM.with(ArcRwSignal::clone).get()
+}
+
+/// Tracks changes that the browser refuses to store.
+pub fn track_refusals() {
+    REFUSED.with(ArcTrigger::track);
 }
 
 /// The progress of the migration from an earlier version; `None` while there is none. Tracks changes.
@@ -74,6 +80,14 @@ pub fn is_read_only() -> bool {
 /// Makes the changes atomically; after an error they are made in memory. If a new record exists already
 /// ([`DatabaseError::Taken`]), none is made at all.
 pub async fn write(changes: Vec<DatabaseChange>) -> Result<(), DatabaseError> {
+    let kept = try_to_write(changes).await;
+    if !matches!(kept, Ok(()) | Err(DatabaseError::Taken)) {
+        REFUSED.with(ArcTrigger::notify);
+    }
+    kept
+}
+
+async fn try_to_write(changes: Vec<DatabaseChange>) -> Result<(), DatabaseError> {
     let changes: Rc<[DatabaseChange]> = changes.into();
     let begun = Begun::of(&changes);
     let kept = match database().await {
@@ -117,7 +131,7 @@ pub async fn keep_all() -> Result<(), DatabaseError> {
     let later = UNSTORED.with_borrow(|unstored| {
         unstored.changes_after(begun.iter().flat_map(|changes| &**changes))
     });
-    write(later).await
+    try_to_write(later).await
 }
 
 /// Forgets records that are only in memory as if the browser had made these changes.

@@ -37,6 +37,7 @@ use crate::library::client::{LibraryClient, imports};
 use crate::navigation::{Hooks, Page, Pages, use_pages};
 use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
+use crate::storage;
 use crate::tokenizer;
 
 /// The time until the first rows are drawn. What only the playground and opened trajectories need is prepared after that.
@@ -241,6 +242,7 @@ impl Review {
             }
         });
         Effect::new(move |_| {
+            storage::track_refusals();
             if self.pages.shown.get() == Page::Review {
                 spawn(imports::show_unstored(self.client));
             }

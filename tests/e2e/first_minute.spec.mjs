@@ -26,6 +26,7 @@ test("a problem is ready, and the guide leads to its reward", () =>
     await playground.says("1 step");
     assert.match(await playground.messages().last().innerText(), /calculator[\s\S]*42/);
     const results = playground.frame.getByRole("table", { name: "Calculations" });
+    await results.getByRole("row").first().waitFor();
     assert.deepEqual(await results.getByRole("row").allInnerTexts(), ["6 * 7 → 42"]);
 
     await playground.policy.selectOption("Oracle");
