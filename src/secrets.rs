@@ -126,6 +126,17 @@ pub fn keep(keeping: Keeping) -> Result<(), NotKept> {
     changed(|state| state.keep(&BrowserKeys, keeping))
 }
 
+/// The text of a crash without any key. It does not panic when the crash interrupted a change of the keys; the text is
+/// then left out.
+pub fn redacted(text: &str) -> String {
+    let state = STATE.try_with(ArcRwSignal::clone).ok();
+    let state = state.and_then(|state| state.try_get_untracked());
+    state.map_or_else(
+        || "The reason is not shown, since it may contain a key.".to_owned(),
+        |state| state.ring(&BrowserKeys).redact(text),
+    )
+}
+
 fn change(act: impl FnOnce(&mut Ring)) -> Result<(), NotKept> {
     changed(|state| state.change(&BrowserKeys, act))
 }

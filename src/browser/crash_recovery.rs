@@ -3,7 +3,7 @@
 //!
 //! After a panic no state of the page can be trusted, so this uses as little of it as possible.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
@@ -16,8 +16,12 @@ const KEPT: &str = "rescued";
 /// Returns the text of the displayed episode, if there is one to save.
 type Save = Box<dyn Fn() -> Option<String>>;
 
+/// Returns a text without the secrets that it may quote.
+type Redact = fn(&str) -> String;
+
 thread_local! {
     static SAVE: RefCell<Option<Save>> = const { RefCell::new(None) };
+    static REDACT: Cell<Option<Redact>> = const { Cell::new(None) };
 }
 
 /// Installs the panic hook.
@@ -44,6 +48,11 @@ pub fn step_back() {
 /// Sets the function that returns the episode to save.
 pub fn save_with(save: impl Fn() -> Option<String> + 'static) {
     SAVE.set(Some(Box::new(save)));
+}
+
+/// Sets the function that removes secrets from the message. A message of `std` quotes the text that the code worked on.
+pub fn redact_with(redact: Redact) {
+    REDACT.set(Some(redact));
 }
 
 /// Returns whether an episode was saved.
@@ -73,7 +82,9 @@ fn show(message: &str) {
         broken.set_hidden(false);
     }
     if let Some(reason) = element("broken-reason") {
-        reason.set_text_content(Some(message));
+        let redact = REDACT.take();
+        let redacted = redact.map(|redact| redact(message));
+        reason.set_text_content(Some(redacted.as_deref().unwrap_or(message)));
     }
     let kept = save
         .ok()

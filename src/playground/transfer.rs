@@ -24,6 +24,7 @@ use super::url_sync;
 use crate::browser::files::{self, GivenFile, LARGEST_FILE};
 use crate::browser::worker_client::WorkerClient;
 use crate::browser::{self, crash_recovery, location};
+use crate::secrets;
 
 /// The file types that the import dialog accepts.
 const KINDS: &str = ".json,.jsonl,.zip,application/json,application/zip";
@@ -159,6 +160,7 @@ pub fn offer(playground: Playground) -> Offer {
 /// Preserves the episode if the page crashes, and offers the one that was preserved before.
 pub fn offer_rescue(playground: Playground) {
     let episode = playground.episode();
+    crash_recovery::redact_with(secrets::redacted);
     crash_recovery::save_with(move || {
         let text = episode.try_with_untracked(|episode| native::to_text(episode));
         text.filter(|_| playground.last_step() > 0)

@@ -36,6 +36,12 @@ impl Ring {
         Ring(Vec::new())
     }
 
+    /// The text without the keys.
+    pub fn redact(&self, text: &str) -> String {
+        let keys = self.0.iter().map(|entry| &entry.key);
+        keys.fold(text.to_owned(), |text, key| key.redact(&text))
+    }
+
     /// The number of keys.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -160,6 +166,14 @@ mod tests {
             &ApiKey::new("two-0123456789"),
         );
         ring
+    }
+
+    #[test]
+    fn no_key_is_left_in_a_text() {
+        let text = "byte index 3 is out of bounds of `sk-one-0123456789 two-0123456789`";
+        let redacted = ring().redact(text);
+        assert!(redacted.starts_with("byte index 3 is out of bounds of `"));
+        assert!(!redacted.contains("0123456789"), "{redacted}");
     }
 
     #[test]

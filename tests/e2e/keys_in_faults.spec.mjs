@@ -114,3 +114,26 @@ test("sglang: a key that is repeated in faults occurs nowhere", async () => {
     await server.close();
   }
 });
+
+test("a key that the reason of a crash quotes is not on the page that reports it", () =>
+  visit(
+    { hash: "#/run/counter", allowedErrors: [/unreachable/], ...connected({ kind: "openai-chat", base: provider.base("chat") }) },
+    async (page) => {
+      const playground = new ModelPlayground(page);
+      await playground.ready();
+      await playground.act("incr");
+      await playground.says("1 step");
+      // Leptos copies the elements that it draws.
+      await page.evaluate((key) => {
+        Node.prototype.cloneNode = () => {
+          throw new Error(`No copy of ${key}.`);
+        };
+      }, KEY);
+      await playground.button("Step").click();
+      const report = page.getByRole("alert").filter({ hasText: "The page crashed" });
+      await report.getByText("No copy of").waitFor();
+      assert.equal((await report.innerText()).indexOf(KEY), -1, await report.innerText());
+      await report.getByText("The episode so far was saved.").waitFor();
+      assert.equal((await page.content()).indexOf(KEY), -1);
+    },
+  ));
