@@ -39,7 +39,7 @@ const KEYS: &[(&str, &str)] = &[
 /// The root component.
 pub fn app() -> AnyView {
     let playground = Playground::provide();
-    intents::await_person(playground);
+    intents::load_later(playground);
     let pages = Pages::provide(Route::parse(&location::hash()));
     let follow = move |route: Route| {
         match Page::of(&route) {

@@ -39,24 +39,28 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
       compiled.then((compiled) => worker.postMessage({ compiled, isEmbedded, part }));
       return worker;
     };
-    // Review shows what a worker reads, so the worker starts while the code of the page is loading. If it fails before it
-    // is needed, another one is started then.
-    let early = location.hash.startsWith("#/review") && newWorker("library");
-    // The browser starts a worker through the page's thread, so the code of the page, which keeps that thread busy, waits
-    // until the worker has its own, but not for long.
-    const begun = early && new Promise((resolve) => {
-      setTimeout(resolve, 100);
-      early.onmessage = early.onerror = ({ data }) => {
-        if (data !== "begun") early = 0;
-        resolve();
-      };
-    });
+    // A worker that is started before the page asks for it. If it fails before that, another one is started then.
+    let early;
+    // Resolves when the worker has a thread of its own, or soon.
+    const startEarly = (part) =>
+      new Promise((resolve) => {
+        setTimeout(resolve, 100);
+        const worker = newWorker(part);
+        early = { worker, part };
+        worker.onmessage = worker.onerror = ({ data }) => {
+          if (data !== "begun") early = undefined;
+          resolve();
+        };
+      });
     globalThis.startWorker = (part) => {
-      if (!early || part !== "library") return newWorker(part);
-      const worker = early;
-      early = 0;
+      if (early?.part !== part) return newWorker(part);
+      const { worker } = early;
+      early = undefined;
       return worker;
     };
+    // Review shows what a worker reads, so the worker starts while the code of the page is loading. The browser starts a
+    // worker through the page's thread, which that code keeps busy, so the code waits a little.
+    const begun = location.hash.startsWith("#/review") && startEarly("library");
     // src/browser/offline.rs asks for it. Browsers have service workers only on https and localhost.
     globalThis.storeOffline = () =>
       navigator.serviceWorker?.register(policy.createScriptURL("offline"), { updateViaCache: "none" });
@@ -68,6 +72,8 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
     const module_or_path = await compiled;
     await begun;
     await start({ module_or_path });
+    // The first step needs this worker, but the first view does not.
+    if (!isEmbedded && /^(#\/?|#\/run\b.*)?$/.test(location.hash)) startEarly("environments");
   } catch (error) {
     // src/browser/rescue.rs shows panics; this shows what failed before Rust started.
     const reason = document.getElementById("broken-reason");

@@ -18,7 +18,7 @@ pub fn load() -> Loaded<()> {
     styles::adopt_later();
     later::install();
     FILL.set(|playground| {
-        let registry = volary_envs::registry();
+        let registry = volary_envs::described_registry();
         let sources = tasks::built_in(&registry);
         playground.registry().set_value(registry);
         playground.whole().set(true);

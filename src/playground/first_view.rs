@@ -26,11 +26,7 @@ pub fn registry() -> Registry {
         name: card.name,
         summary: card.summary,
         configuration: || configuration().unwrap_or_else(|| json!({"type": "object"})),
-        make: |_, _| {
-            Err(RegistryError::UnknownName {
-                name: Text::default(),
-            })
-        },
+        make: |_, _| Err(RegistryError::Described),
         from_task: None,
         view: None,
         oracle: card.oracle.then_some(|_| None),

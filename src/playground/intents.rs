@@ -1,5 +1,5 @@
-//! User intents of the playground and the lazy loading of the code that handles them. That code is not loaded before
-//! the person first interacts with the page.
+//! User intents of the playground and the lazy loading of the code that handles them. That code is loaded when the first
+//! view is drawn; on other pages than the playground, when the person first interacts with the page.
 //!
 //! Invariants: intents are handled in order of arrival, at once if the code is loaded. Panes call
 //! [`Playground::intend`] and never the functions behind it: a single direct call would link those into the first load.
@@ -221,7 +221,7 @@ fn rest() -> Loaded<Rest> {
     next_task::install();
     hidden_members::install();
     Ok(Rest {
-        registry: volary_envs::registry_with_tau_bench(),
+        registry: volary_envs::described_registry_with_tau_bench(),
         act,
         begin: |playground| {
             let sources = playground.registry().with_value(tasks::built_in);
@@ -238,9 +238,11 @@ fn rest() -> Loaded<Rest> {
             playback::play_along(playground);
             watch_for_slow_steps(playground);
             transfer::offer_rescue(playground);
-            browser::spawn(async {
-                timers::sleep(BEFORE_STORING).await;
-                offline::store().await;
+            first_interaction::on_first_interaction(|| {
+                browser::spawn(async {
+                    timers::sleep(BEFORE_STORING).await;
+                    offline::store().await;
+                });
             });
             // On other pages the worker starts with the first operation that needs it.
             if Page::of(&Route::parse(&location::hash())) == Page::Playground {
@@ -274,14 +276,17 @@ pub struct CodeLoading {
     owner: Option<Owner>,
 }
 
-/// Loads the rest of the code on the first user interaction. The caller's owner owns what is created, and its context
-/// is used for it.
-pub fn await_person(playground: Playground) {
+/// Loads the rest of the code after the first view, or on the first user interaction. The caller's owner owns what is
+/// created, and its context is used for it.
+pub fn load_later(playground: Playground) {
     playground
         .progress()
         .update_value(|progress| progress.owner = Owner::current());
     later::load_with(move |act| playground.intend(Intent::Do(act)));
     first_interaction::on_first_interaction(move || playground.intend(Intent::LoadCode));
+    if Page::of(&Route::parse(&location::hash())) == Page::Playground {
+        timers::next_frame(move || playground.intend(Intent::LoadCode));
+    }
     if crash_recovery::is_kept() {
         playground.intend(Intent::LoadCode);
     }

@@ -177,6 +177,9 @@ pub enum RegistryError {
     /// The name is unknown (aviary uses the same error for datasets).
     #[error("Unknown environment name: {name}")]
     UnknownName { name: Text },
+    /// The registry only describes its environments; another program makes them.
+    #[error("This registry only describes its environments.")]
+    Described,
     /// Both a task and settings were given.
     #[error("Cannot pass both a task and environment kwargs.")]
     TaskAndSettings,

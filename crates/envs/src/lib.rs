@@ -24,7 +24,7 @@ pub mod slow;
 pub mod tau;
 pub mod tool_environment;
 
-use volary_core::registry::{EnvironmentEntry, Registry};
+use volary_core::registry::{EnvironmentEntry, Registry, RegistryError};
 
 /// The environments, in display order.
 const ENVIRONMENTS: [EnvironmentEntry; 8] = [
@@ -42,6 +42,13 @@ const ENVIRONMENTS: [EnvironmentEntry; 8] = [
 pub fn registry() -> Registry {
     Registry {
         environments: ENVIRONMENTS.to_vec(),
+        ..registry_of_datasets()
+    }
+}
+
+fn registry_of_datasets() -> Registry {
+    Registry {
+        environments: Vec::new(),
         datasets: vec![
             datasets::word_problems::ENTRY,
             datasets::gsm8k::ENTRY,
@@ -61,6 +68,41 @@ pub fn registry_with_tau_bench() -> Registry {
     let originals = tau::checkout::Original::ALL.map(tau::original::entry);
     registry.environments.extend(originals);
     registry
+}
+
+/// Like [`registry`], for a program that leaves playing to another one: configurations, tasks, views and oracles. The
+/// code of the environments is not linked, and making one fails.
+pub fn described_registry() -> Registry {
+    Registry {
+        environments: DESCRIBED.to_vec(),
+        ..registry_of_datasets()
+    }
+}
+
+/// Like [`described_registry`], with the environments of tau-bench.
+pub fn described_registry_with_tau_bench() -> Registry {
+    let mut registry = described_registry();
+    let originals = tau::checkout::Original::ALL.map(tau::original::entry);
+    registry.environments.extend(originals.map(described));
+    registry
+}
+
+/// Made at compile time, so that nothing refers to the functions that are left out.
+const DESCRIBED: [EnvironmentEntry; ENVIRONMENTS.len()] = {
+    let mut entries = ENVIRONMENTS;
+    let mut number = 0;
+    while number < entries.len() {
+        entries[number] = described(entries[number]);
+        number += 1;
+    }
+    entries
+};
+
+const fn described(entry: EnvironmentEntry) -> EnvironmentEntry {
+    EnvironmentEntry {
+        make: |_, _| Err(RegistryError::Described),
+        ..entry
+    }
 }
 
 /// The metadata of an environment, without a reference to its code.
