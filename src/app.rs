@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use volary_app::playground::run::Run;
 use volary_view::route::Route;
 
-use crate::browser::storage::{self, Keep};
-use crate::browser::{appearance, element, files, keys, location};
+use volary_browser::storage::{self, Keep};
+use volary_browser::{appearance, element, files, keys, location};
 use crate::components::keep_alive::KeepAlive;
 use crate::components::key_help::KEY_HELP;
 use crate::components::lazy::{Coming, lazy};

@@ -42,7 +42,7 @@ use crate::components::sharing_check::CheckedExportDialog;
 use crate::navigation::use_pages;
 use crate::outside::dialog::OutsideDialog;
 use crate::playground::state::use_playground;
-use crate::storage;
+use volary_storage as storage;
 use compare_view::ComparePage;
 use delete_dialog::DeleteDialog;
 use list_view::PreviousEvaluations;

@@ -10,15 +10,14 @@
 //! - [`settings`]: the settings page. [`embed`]: the view for frames in other pages. [`present`]: slides in large type.
 //! - [`models`]: model connections and requests; [`outside`]: what environments ask of pages, models and the person.
 //! - [`remote`]: task dataset servers, whose environments are played like local ones. [`python`]: environments in Python.
-//! - [`storage`]: what is stored between visits; [`secrets`]: API keys; [`shared`]: values shared by all tabs.
 //! - [`tokenizer`]: the tokenizer that the user picked. [`tau_bench`]: the user's checkout of tau-bench.
-//! - [`browser`]: effects; the only module that accesses the browser's APIs.
+//! - Under `page/`: `volary_browser`, effects, the only crate that accesses the browser's APIs; `volary_storage`, what is
+//!   stored between visits; `volary_secrets`, API keys.
 //! - [`workers`]: the code that runs in a worker.
 //!
 //! The same wasm binary runs as the page and as its workers; [`start`] detects which of them it is.
 
 pub mod app;
-pub mod browser;
 pub mod class;
 mod components;
 pub mod embed;
@@ -37,28 +36,25 @@ pub mod present;
 pub mod python;
 pub mod remote;
 pub mod review;
-pub mod secrets;
 pub mod settings;
-pub mod shared;
-pub mod storage;
 pub mod tau_bench;
 pub mod tokenizer;
 pub mod workers;
 
 /// Starts the page or a worker, depending on the global scope.
 pub fn start() {
-    match browser::worker_port::WorkerPort::of_this_worker() {
+    match volary_browser::worker_port::WorkerPort::of_this_worker() {
         Some(port) => workers::host::start(port),
         None => {
-            browser::crash_recovery::watch();
-            let root = if browser::location::is_embedded() {
+            volary_browser::crash_recovery::watch();
+            let root = if volary_browser::location::is_embedded() {
                 app::embedded
             } else {
                 pages::load_ahead();
                 app::app
             };
             leptos::mount::mount_to_body(root);
-            browser::crash_recovery::step_back();
+            volary_browser::crash_recovery::step_back();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Models: the user's connections, and requests to models.
 //!
 //! - [`connections`]: the named connections, as a value; [`prices`]: the price table. Both are stored between
-//!   visits, without keys: see [`crate::secrets`].
+//!   visits, without keys: see [`volary_secrets`].
 //! - [`provider_choice`]: the provider of a connection.
 //! - [`ask`]: one request to a model with retries; [`within`]: the same within limits. [`record`]: the record
 //!   of a request in a step. [`list`]: lists the models of a provider.

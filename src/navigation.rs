@@ -4,8 +4,8 @@
 use leptos::prelude::*;
 use volary_view::route::Route;
 
-use crate::browser::files::GivenFile;
-use crate::browser::keys::KeyPress;
+use volary_browser::files::GivenFile;
+use volary_browser::keys::KeyPress;
 
 /// A page of the site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use futures_util::future::try_join;
 use leptos::wasm_split::wasm_split;
 use volary_view::route::Route;
 
-use crate::browser::lazy::{DrawFn, Loaded};
-use crate::browser::{appearance, location, spawn};
+use volary_browser::lazy::{DrawFn, Loaded};
+use volary_browser::{appearance, location, spawn};
 use crate::components::lazy::Coming;
 use crate::components::styles;
 use crate::later;

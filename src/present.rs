@@ -13,8 +13,8 @@ pub mod revealed;
 use leptos::prelude::*;
 use volary_app::present::{PresenterCommand, PresenterMove, SlidePosition};
 
-use crate::browser::keys::KeyPress;
-use crate::browser::{element, full_screen};
+use volary_browser::keys::KeyPress;
+use volary_browser::{element, full_screen};
 
 /// What is shown at once: a text, a question, or an episode step by step.
 pub struct ShownSlide {

@@ -17,11 +17,11 @@ use volary_envs::tau::original::{CUSTOMERS, OriginalData, know_tasks};
 use volary_protocol::WorkerPart;
 use volary_protocol::checkout::{Event, Request, Summary};
 
-use crate::browser::files::GivenFile;
-use crate::browser::transferable::Attachment;
-use crate::browser::worker_client::WorkerClient;
-use crate::shared::{Shared, Unsaved};
-use crate::storage::checkout as storage;
+use volary_browser::files::GivenFile;
+use volary_browser::transferable::Attachment;
+use volary_browser::worker_client::WorkerClient;
+use volary_browser::shared::{Shared, Unsaved};
+use volary_storage::checkout as storage;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkout {

@@ -11,12 +11,12 @@ use leptos::wasm_split::wasm_split;
 use volary_tokens::tokenizer::file::broken;
 use volary_tokens::{FileTokenizer, TokenId, Tokenizer, TokenizerError};
 
-use crate::browser::database::DatabaseError;
-use crate::browser::files::GivenFile;
-use crate::browser::isolation::isolated;
-use crate::browser::lazy::Loaded;
-use crate::browser::storage::{self as small, Keep};
-use crate::storage::sources;
+use volary_browser::database::DatabaseError;
+use volary_browser::files::GivenFile;
+use volary_browser::isolation::isolated;
+use volary_browser::lazy::Loaded;
+use volary_browser::storage::{self as small, Keep};
+use volary_storage::sources;
 
 /// The maximum size of a file, in bytes.
 pub const LARGEST_FILE: f64 = 64.0 * 1024.0 * 1024.0;

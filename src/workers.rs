@@ -12,7 +12,7 @@
 //! - `in_flight`: a counter of work in flight, on which tasks wait. `batches`: sends items in batches.
 //!
 //! Invariants: a panic or an endless loop here ends this worker, not the page. Services reply through the
-//! function they are given, and reach the browser only through `crate::browser`.
+//! function they are given, and reach the browser only through `volary_browser`.
 
 mod batches;
 mod checkout;

@@ -10,7 +10,7 @@ use super::given::Given;
 use super::given_view::{GivenList, GivenView};
 use super::server_fields::ServerFields;
 use super::{service, start};
-use crate::browser::{self, files::GivenFile};
+use volary_browser::{self as browser, files::GivenFile};
 use crate::components::alert_box::AlertWords;
 use crate::components::field::Field;
 use crate::components::icon::NamedIcon;

@@ -10,10 +10,10 @@ use volary_classroom::blind::{Preference, anonymize};
 use volary_episode::{Episode, native};
 
 use super::board::Board;
-use crate::browser;
+use volary_browser as browser;
 use crate::components::Transcript;
 use crate::components::text::inert;
-use crate::storage::episodes;
+use volary_storage::episodes;
 
 /// The maximum number of models' episodes that take part.
 const MOST_MODELS: usize = 10;

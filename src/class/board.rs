@@ -15,11 +15,11 @@ use volary_episode::{Episode, native};
 use super::board_rows::ExportedRow;
 use super::given::Given;
 use super::service;
-use crate::browser::database::KeptText;
-use crate::browser::{self, timers};
+use volary_browser::database::KeptText;
+use volary_browser::{self as browser, timers};
 use crate::navigation::{Page, use_pages};
-use crate::storage;
-use crate::storage::episodes::{self, StoredEpisode};
+use volary_storage as storage;
+use volary_storage::episodes::{self, StoredEpisode};
 
 /// The label of the episodes in the library.
 const ORIGIN: &str = "class";

@@ -9,7 +9,7 @@ use volary_core::quantity::plural;
 use super::blind_view::Blind;
 use super::board::Board;
 use super::board_rows::{BoardRows, CellTexts, times};
-use crate::browser::{self, location, timers};
+use volary_browser::{self as browser, location, timers};
 use crate::components::text::inert;
 use crate::components::{Glyph, Icon};
 use crate::playground::rival;

@@ -7,10 +7,10 @@ use volary_app::class::board::ClassConnection;
 use super::board::Board;
 use super::server_fields::ServerFields;
 use super::service;
-use crate::browser::timers;
+use volary_browser::timers;
 use crate::components::alert_box::AlertWords;
 use crate::components::{Glyph, Icon};
-use crate::secrets::{self, KeyOrigin};
+use volary_secrets::{self as secrets, KeyOrigin};
 
 /// The form that connects to a class server, or the state of the connection.
 #[component]

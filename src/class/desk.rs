@@ -9,8 +9,8 @@ use volary_app::class::work_desk::{self, Event, HandInRoute, WorkDesk};
 use volary_classroom::{Assignment, Name};
 
 use super::service;
-use crate::browser::storage::{self, Keep};
-use crate::browser::{self, files, timers};
+use volary_browser::storage::{self, Keep};
+use volary_browser::{self as browser, files, timers};
 use crate::learn::player::EpisodePlayer;
 
 /// The work on an assignment.

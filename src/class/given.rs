@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use volary_classroom::Assignment;
 
-use crate::shared::{Shared, Unsaved};
+use volary_browser::shared::{Shared, Unsaved};
 
 /// The maximum number of assignments.
 const MOST: usize = 50;

@@ -11,8 +11,8 @@ use super::board::Board;
 use super::board_view::BoardView;
 use super::pair_view::PairView;
 use super::work_view::WorkView;
-use crate::browser::files::GivenFile;
-use crate::browser::{self, location};
+use volary_browser::files::GivenFile;
+use volary_browser::{self as browser, location};
 use crate::components::text::inert;
 use crate::navigation::{Hooks, Page, use_pages};
 

@@ -15,9 +15,9 @@ use volary_connectivity::linked_file::LinkedFile;
 use volary_remote::KEY_HEADER;
 
 use super::reply::{self, CHECK, ReplyError, UNREADABLE, failed, parsed};
-use crate::browser::http::{self, Request, Timeouts};
-use crate::browser::{location, network};
-use crate::secrets::{self, KeyOrigin};
+use volary_browser::http::{self, Request, Timeouts};
+use volary_browser::{location, network};
+use volary_secrets::{self as secrets, KeyOrigin};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 

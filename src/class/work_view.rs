@@ -12,7 +12,7 @@ use volary_core::quantity::plural;
 use super::board_rows::standing_words;
 use super::desk::Desk;
 use super::{service, start};
-use crate::browser::{element, timers};
+use volary_browser::{element, timers};
 use crate::components::alert_box::AlertWords;
 use crate::components::field::Field;
 use crate::components::text::inert;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use super::icon::{Glyph, Icon};
-use crate::browser;
+use volary_browser as browser;
 
 /// How long the confirmation is shown.
 const CONFIRMATION: Duration = Duration::from_secs(3);

@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::icon::{Glyph, NamedIcon};
-use crate::browser;
+use volary_browser as browser;
 
 /// A dialog with a title and a close button.
 #[component]

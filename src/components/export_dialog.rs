@@ -11,7 +11,7 @@ use volary_view::sharing_texts::OwnedFinding;
 
 use super::dialog::Dialog;
 use super::sharing_check::SharingCheck;
-use crate::browser::files;
+use volary_browser::files;
 
 #[component]
 pub fn ExportDialog(

@@ -17,7 +17,7 @@ use super::icon::{Glyph, Icon};
 use super::json_text::token_class;
 use super::keyed::keyed;
 use super::text::{folded_text, inert};
-use crate::browser;
+use volary_browser as browser;
 use crate::later::Later;
 
 /// The maximum indentation depth.

@@ -5,7 +5,7 @@ use leptos::html;
 use leptos::prelude::*;
 use volary_view::text::{TextPiece, pieces};
 
-use crate::browser;
+use volary_browser as browser;
 
 /// A growing text. `rest` returns the text from a byte offset and tracks the signals that it reads. The view follows
 /// the end of the text unless the user scrolled up.

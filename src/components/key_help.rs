@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_view::glossary::TERMS;
 
 use super::dialog::Dialog;
-use crate::browser::{self, offline};
+use volary_browser::{self as browser, offline};
 use crate::later::Later;
 
 type View = fn(RwSignal<bool>, &'static [(&'static str, &'static str)]) -> AnyView;

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use leptos::prelude::*;
 
 use super::alert_box::AlertWords;
-use crate::browser::lazy::{DrawFn, Loaded, Unloaded};
-use crate::browser::spawn;
+use volary_browser::lazy::{DrawFn, Loaded, Unloaded};
+use volary_browser::spawn;
 
 /// The future of a page that is being loaded.
 pub type Coming = Pin<Box<dyn Future<Output = Loaded<DrawFn>>>>;

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::browser::element;
+use volary_browser::element;
 
 /// A text field for a number. What is not an allowed number is not used, and is replaced by the value in use.
 #[component]

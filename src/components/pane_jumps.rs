@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::browser;
+use volary_browser as browser;
 
 /// Buttons that scroll to a pane. Visible on narrow screens only.
 #[component]

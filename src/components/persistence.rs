@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::browser::{self, storage_quota};
+use volary_browser::{self as browser, storage_quota};
 
 #[component]
 pub fn Persistence(

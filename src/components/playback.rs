@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::browser::{self, timers};
+use volary_browser::{self as browser, timers};
 
 /// The state of playback.
 #[derive(Clone, Copy)]

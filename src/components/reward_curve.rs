@@ -13,7 +13,7 @@ use volary_view::measures::StepMeasure;
 use volary_view::summary::reward_text;
 use volary_view::tally::Tally;
 
-use crate::browser;
+use volary_browser as browser;
 use crate::later::Later;
 
 /// [`of_amounts`]. Without it, the curve is flat.

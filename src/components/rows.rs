@@ -9,7 +9,7 @@ use volary_view::rows::{reveal, window};
 
 use super::keyed::keyed;
 use super::transient_memo::transient_memo;
-use crate::browser;
+use volary_browser as browser;
 
 /// A description of a virtual list.
 #[derive(Clone, Copy)]

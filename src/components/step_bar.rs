@@ -10,7 +10,7 @@ use volary_episode::Episode;
 use volary_view::outline::class_and_name;
 use volary_view::step_bar::{self, HEIGHT, WIDTH, place_of, step_at};
 
-use crate::browser;
+use volary_browser as browser;
 
 #[component]
 pub fn StepBar(

@@ -1,6 +1,6 @@
 //! Style sheets that the first view does not need.
 
-use crate::browser::appearance;
+use volary_browser::appearance;
 
 /// Adds these style sheets to the page.
 pub fn adopt_later() {

@@ -3,7 +3,7 @@
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use crate::browser;
+use volary_browser as browser;
 
 /// A tab list. Arrow keys move between tabs.
 #[component]

@@ -34,7 +34,7 @@ use volary_view::transcript::copied_text;
 use super::icon::{Glyph, Icon};
 use super::keyed::keyed;
 use super::text::inert;
-use crate::browser;
+use volary_browser as browser;
 use block::StepBlock;
 pub use context::TranscriptContext;
 use reading::ReadingOptions;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::alert_box::AlertWords;
-use crate::shared::{Unsaved, UnsavedCause};
+use volary_browser::shared::{Unsaved, UnsavedCause};
 
 /// Shows nothing while everything is stored.
 #[component]

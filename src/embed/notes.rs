@@ -4,7 +4,7 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_app::embed::notes::{EmbedNotes, Note};
 
-use crate::browser;
+use volary_browser as browser;
 use crate::components::DisclosureButton;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert;

@@ -11,8 +11,8 @@ use volary_app::playground::address::last_step;
 use volary_core::json::{Json, to_json};
 
 use super::notes::NotesFold;
-use crate::browser::parent_window::{self, ParentMessage};
-use crate::browser::{self, appearance, element, keys, location, timers};
+use volary_browser::parent_window::{self, ParentMessage};
+use volary_browser::{self as browser, appearance, element, keys, location, timers};
 use crate::components::text::inert;
 use crate::components::{EpisodeStatus, Transcript};
 use crate::learn::opening::{self, linked_step};

@@ -13,8 +13,8 @@ use volary_protocol::checkout::{Domain, Summary};
 
 use super::catalogue::{Group, PlayButton, Row};
 use super::python_import::checkout_files;
-use crate::browser::files::{GivenFile, pick, pick_folder};
-use crate::browser::{network, spawn};
+use volary_browser::files::{GivenFile, pick, pick_folder};
+use volary_browser::{network, spawn};
 use crate::components::UnsavedNotice;
 use crate::components::field::Field;
 use crate::playground::state::use_playground;

@@ -9,8 +9,8 @@ use super::catalogue::Catalogue;
 use super::checkout::Adding;
 use super::editor::EditorPage;
 use super::python_import::may_be_checkout;
-use crate::browser::files::GivenFile;
-use crate::browser::location;
+use volary_browser::files::GivenFile;
+use volary_browser::location;
 use crate::navigation::{Hooks, Page, use_pages};
 
 /// The handler of dropped files, which the mounted catalogue or editor sets.

@@ -12,10 +12,10 @@ use volary_core::quantity::{count_text, plural};
 use volary_view::route::{ReviewPlace, Route};
 
 use super::chart::{percent, short};
-use crate::browser;
+use volary_browser as browser;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
-use crate::storage::evaluations as kept;
+use volary_storage::evaluations as kept;
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 40.0;

@@ -10,7 +10,7 @@ use volary_view::form::Form;
 use super::rate_limits;
 use super::run::OpenRun;
 use super::state::Evaluations;
-use crate::browser;
+use volary_browser as browser;
 use crate::components::{Dialog, SchemaForm};
 
 const FORM: &str = "evaluation-limits";

@@ -9,10 +9,10 @@ use volary_view::route::Route;
 use super::chart::interval_words;
 use super::rename_dialog::RenameDialog;
 use super::state::Evaluations;
-use crate::browser::{location, timers};
+use volary_browser::{location, timers};
 use crate::components::keyed::{key_of, keyed};
 use crate::components::text::inert;
-use crate::storage::evaluations::Head;
+use volary_storage::evaluations::Head;
 
 /// The list; empty if there are no evaluations. Rows are keyed by evaluation, so that a focused button never ends up
 /// deleting another one.

@@ -22,10 +22,10 @@ use volary_protocol::{WorkerLoss, WorkerPart};
 use volary_remote::task;
 
 use super::remote_environments;
-use crate::browser::database::KeptText;
-use crate::browser::transferable::Attachment;
-use crate::browser::worker_client::{Replies, Reply, WorkerClient};
-use crate::browser::{self, timers};
+use volary_browser::database::KeptText;
+use volary_browser::transferable::Attachment;
+use volary_browser::worker_client::{Replies, Reply, WorkerClient};
+use volary_browser::{self as browser, timers};
 use crate::outside::Questions;
 use crate::python;
 

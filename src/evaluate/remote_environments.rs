@@ -11,7 +11,7 @@ use volary_episode::Recipe;
 use volary_protocol::environments::ServerAccess;
 use volary_remote::task;
 
-use crate::browser::location;
+use volary_browser::location;
 use crate::remote::{keeping, transport};
 
 thread_local! {

@@ -11,10 +11,10 @@ use super::progress_view::{Controls, ProgressView};
 use super::run::OpenRun;
 use super::state::Evaluations;
 use super::tasks_view::TasksTable;
-use crate::browser;
+use volary_browser as browser;
 use crate::components::alert_box::AlertWords;
 use crate::components::text::inert;
-use crate::storage;
+use volary_storage as storage;
 
 #[component]
 pub(super) fn Results(evaluations: Evaluations, run: Rc<OpenRun>) -> impl IntoView {

@@ -17,7 +17,7 @@ use volary_remote::task;
 
 use super::pool::{Lease, Pool};
 use super::remote_environments;
-use crate::browser::worker_client::Replies;
+use volary_browser::worker_client::Replies;
 use crate::outside::Questions;
 
 /// An environment in a worker. Dropping it closes the environment.

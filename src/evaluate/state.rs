@@ -16,13 +16,13 @@ use volary_view::sharing_texts::OwnedFinding;
 
 use super::delete_dialog::Doomed;
 use super::run::{OpenRun, lock};
-use crate::browser::database::DatabaseError;
-use crate::browser::{self, files, location, timers};
+use volary_browser::database::DatabaseError;
+use volary_browser::{self as browser, files, location, timers};
 use crate::components::sharing_check::CheckedExport;
 use crate::playground::state::Playground;
 use crate::playground::url_sync;
-use crate::storage::evaluations::{self as kept, Head};
-use crate::storage::{self, episodes};
+use volary_storage::evaluations::{self as kept, Head};
+use volary_storage::{self as storage, episodes};
 
 #[derive(Clone, Copy)]
 pub struct Evaluations {

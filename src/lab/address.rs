@@ -11,10 +11,10 @@ use leptos::prelude::*;
 use volary_connectivity::linked_file::LinkedFile;
 
 use super::page::Lab;
-use crate::browser::database::KeptText;
-use crate::browser::files::GivenFile;
-use crate::browser::http::{self, HttpError, Request, Timeouts};
-use crate::browser::{location, network, spawn};
+use volary_browser::database::KeptText;
+use volary_browser::files::GivenFile;
+use volary_browser::http::{self, HttpError, Request, Timeouts};
+use volary_browser::{location, network, spawn};
 use crate::components::field::Field;
 
 /// The maximum size of a file, in bytes.

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use volary_lesson::Progress;
 
-use crate::shared::{Shared, Unsaved};
+use volary_browser::shared::{Shared, Unsaved};
 
 thread_local! {
     static PROGRESS: Shared<Progress> = Shared::new(

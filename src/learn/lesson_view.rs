@@ -10,7 +10,7 @@ use super::check_view::{CheckView, QuestionView};
 use super::lesson_progress::LessonProgress;
 use super::player::{EpisodePlayer, Workbench};
 use super::player_view::PlayView;
-use crate::browser::location;
+use volary_browser::location;
 use crate::components::prose::PROSE;
 use crate::components::text::inert;
 use crate::components::{DisclosureButton, UnsavedNotice};

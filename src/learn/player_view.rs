@@ -13,7 +13,7 @@ use volary_episode::Recipe;
 use volary_lesson::{Play, Problem, Recording};
 
 use super::player::EpisodePlayer;
-use crate::browser::{self, timers};
+use volary_browser::{self as browser, timers};
 use crate::components::text::inert;
 use crate::components::{DisclosureButton, EpisodeStatus, SchemaForm, Transcript};
 use crate::playground::frame_pane::{EpisodeSignals, FrameAndTree};

@@ -15,14 +15,14 @@ use volary_formats::import::index::EpisodeRange;
 
 use super::repository::{EpisodeStore, Held, InFile, Item, KnownFile, ListedRow, Stored, Unkept};
 use super::source::Source;
-use crate::browser::database::{DatabaseChange, DatabaseError, KeptText, RowBatch};
-use crate::browser::files::GivenFile;
-use crate::browser::files::streaming_download::StreamingDownload;
-use crate::browser::storage_quota;
-use crate::storage::episodes::{self, StoredEpisode};
-use crate::storage::origin::IMPORTED;
-use crate::storage::sources::{self, About};
-use crate::storage::{self, unreadable};
+use volary_browser::database::{DatabaseChange, DatabaseError, KeptText, RowBatch};
+use volary_browser::files::GivenFile;
+use volary_browser::files::streaming_download::StreamingDownload;
+use volary_browser::storage_quota;
+use volary_storage::episodes::{self, StoredEpisode};
+use volary_storage::origin::IMPORTED;
+use volary_storage::sources::{self, About};
+use volary_storage::{self as storage, unreadable};
 
 /// An [`EpisodeStore`] in the browser's database.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use volary_formats::import::fields::{FieldMapping, Mappings, Shape};
 
-use crate::shared::{Shared, Unsaved};
+use volary_browser::shared::{Shared, Unsaved};
 
 thread_local! {
     static MAPPINGS: Shared<Mappings> = Shared::new(

@@ -21,8 +21,8 @@ use super::delta_stream::DeltaStream;
 use super::known_servers::KnownServers;
 use super::unanswered::{Unanswered, model_error};
 use super::{Saved, rollout};
-use crate::browser::http::{self, HttpError};
-use crate::browser::{self, language_model, network, timers};
+use volary_browser::http::{self, HttpError};
+use volary_browser::{self as browser, language_model, network, timers};
 
 /// The connection to use, and its timeouts.
 #[derive(Clone)]

@@ -8,9 +8,9 @@ use volary_agent::model::connection::{PRESETS, Preset};
 use volary_agent::model::{ApiKey, Connection};
 use volary_core::json::{self, Json, Text, from_json, to_json};
 
-use crate::browser;
-use crate::secrets::{self, KeyOrigin};
-use crate::shared::{Shared, Unsaved};
+use volary_browser as browser;
+use volary_secrets::{self as secrets, KeyOrigin};
+use volary_browser::shared::{Shared, Unsaved};
 
 /// A stored connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ struct StoredConnections {
 }
 
 impl Saved {
-    /// The owner of its key in [`crate::secrets`].
+    /// The owner of its key in [`volary_secrets`].
     pub fn owner(&self) -> String {
         format!("{OWNERS}{}", self.id)
     }

@@ -3,8 +3,8 @@
 use volary_agent::model::diagnosis::{self, Diagnosis, ModelProblem, Observation};
 
 use super::{Saved, Unanswered};
-use crate::browser::http::HttpError;
-use crate::browser::network;
+use volary_browser::http::HttpError;
+use volary_browser::network;
 
 /// Diagnoses a failure. If there was no response at all, the address is probed once, without the key, unless that
 /// was done before.

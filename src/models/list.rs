@@ -10,7 +10,7 @@ use volary_core::json::{self, Text};
 use super::Saved;
 use super::ask::outgoing;
 use super::unanswered::Unanswered;
-use crate::browser::http;
+use volary_browser::http;
 
 /// The maximum size of the response in bytes.
 const LIMIT: usize = 8_000_000;

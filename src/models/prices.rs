@@ -5,7 +5,7 @@ use volary_agent::model::price::Prices;
 use volary_agent::model::{Connection, Usage};
 use volary_core::json;
 
-use crate::shared::{Shared, Unsaved};
+use volary_browser::shared::{Shared, Unsaved};
 
 thread_local! {
     // Stored only after a change.

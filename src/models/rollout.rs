@@ -18,8 +18,8 @@ use volary_episode::Episode;
 use volary_protocol::WorkerPart;
 use volary_protocol::rollout::{Event, Request, RolloutCall, RolloutSetup, RolloutTask};
 
-use crate::browser::transferable::Attachment;
-use crate::browser::worker_client::WorkerClient;
+use volary_browser::transferable::Attachment;
+use volary_browser::worker_client::WorkerClient;
 use crate::tokenizer;
 
 thread_local! {

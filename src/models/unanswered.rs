@@ -4,8 +4,8 @@ use volary_agent::model::exchange::Exchange;
 use volary_agent::model::{Answer, ModelError};
 use volary_connectivity::{Cause, RequestingPage, Silence};
 
-use crate::browser::http::HttpError;
-use crate::browser::network;
+use volary_browser::http::HttpError;
+use volary_browser::network;
 
 /// A failed request, with partial output.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use volary_agent::model::price::Prices;
 
 use super::ask::{Ask, Asked, RequestProgress, ask as ask_freely};
 use super::unanswered::Unanswered;
-use crate::browser::timers;
+use volary_browser::timers;
 
 /// The reason why there is no response within the limits.
 #[derive(Clone, Debug, PartialEq)]

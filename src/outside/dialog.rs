@@ -10,7 +10,7 @@ use volary_protocol::environments::Question;
 
 use super::costs::spent_words;
 use super::{dispatch, state};
-use crate::browser::network;
+use volary_browser::network;
 use crate::components::Dialog;
 use crate::components::field::Field;
 use crate::components::text::inert;

@@ -6,7 +6,7 @@ use volary_app::playground::{Event, tasks};
 
 use super::session_driver;
 use super::state::Playground;
-use crate::browser::lazy::Loaded;
+use volary_browser::lazy::Loaded;
 use crate::components::styles;
 use crate::later::{self, Later};
 

@@ -6,7 +6,7 @@ use volary_protocol::WorkerPart;
 use volary_protocol::episode::Assembled;
 use volary_protocol::library::{NamedFile, Request};
 
-use crate::browser::worker_client::WorkerClient;
+use volary_browser::worker_client::WorkerClient;
 
 /// Starts a worker for [`read`]. Dropping it ends the reading.
 ///

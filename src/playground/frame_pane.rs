@@ -17,7 +17,7 @@ use super::setup;
 use super::state::{Playground, use_playground};
 use super::terms::terms;
 use super::view_messages::ViewMessages;
-use crate::browser::{self, timers};
+use volary_browser::{self as browser, timers};
 use crate::components::{CopyButton, FrameTree, FrameView, RewardCurve};
 
 /// Threshold in seconds. A view that renders faster than this follows the selection at once.

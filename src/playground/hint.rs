@@ -9,7 +9,7 @@ use volary_episode::Episode;
 
 use super::manual_action;
 use super::state::use_playground;
-use crate::browser::storage::{self, Keep};
+use volary_browser::storage::{self, Keep};
 use crate::components::{Glyph, Icon};
 
 const KEY: &str = "hint-seen";

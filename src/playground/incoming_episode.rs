@@ -6,7 +6,7 @@ use volary_core::json::Text;
 use volary_protocol::environments::Event;
 use volary_protocol::episode::Assembled;
 
-use crate::browser::worker_client::Replies;
+use volary_browser::worker_client::Replies;
 
 /// The episode that the replies to a request contain.
 ///

@@ -15,8 +15,8 @@ use volary_core::Object;
 
 use super::planned;
 use super::state::{Playground, use_playground};
-use crate::browser::http::{self, Request, Timeouts};
-use crate::browser::{self, location, network};
+use volary_browser::http::{self, Request, Timeouts};
+use volary_browser::{self as browser, location, network};
 use crate::components::{Dialog, FetchQuestion};
 use crate::navigation::{Page, use_pages};
 use crate::python::files::{self, Description, PythonSource};

@@ -12,7 +12,7 @@ use volary_view::form::Form;
 use super::composer::ActionComposer;
 use super::session_driver;
 use super::state::Playground;
-use crate::browser;
+use volary_browser as browser;
 
 pub const TOOL_FORM: &str = "tool-form";
 

@@ -24,7 +24,7 @@ use leptos::wasm_split::wasm_split;
 
 use super::player::Player;
 use super::state::Playground;
-use crate::browser::lazy::{DrawFn, Loaded};
+use volary_browser::lazy::{DrawFn, Loaded};
 use crate::components::lazy::lazy;
 
 pub fn settings_pane() -> AnyView {

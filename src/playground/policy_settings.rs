@@ -12,7 +12,7 @@ use super::player::{BuiltIn, Player};
 use super::session_driver;
 use super::setup;
 use super::state::Playground;
-use crate::browser;
+use volary_browser as browser;
 
 pub const POLICY_FORM: &str = "policy-form";
 

@@ -14,7 +14,7 @@ use super::python;
 use super::session_driver;
 use super::setup::{self, CONFIGURATION_FORM};
 use super::state::Playground;
-use crate::browser;
+use volary_browser as browser;
 use crate::remote::servers::{self, Server};
 use crate::remote::{keeping, transport};
 

@@ -21,7 +21,7 @@ use super::run_loop;
 use super::session_driver;
 use super::state::{Playground, use_playground};
 use super::url_sync;
-use crate::browser::{self, location, timers};
+use volary_browser::{self as browser, location, timers};
 use crate::later::{Act, LaterView};
 use crate::models::connections;
 

@@ -10,7 +10,7 @@ use super::intents::Intent;
 use super::manual_action;
 use super::session_driver;
 use super::state::{Playground, use_playground};
-use crate::browser::{self, timers};
+use volary_browser::{self as browser, timers};
 use volary_app::playground::session::Refusal;
 
 /// Duration after which Stop is offered for a step.

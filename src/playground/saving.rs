@@ -9,12 +9,12 @@ use volary_episode::{Episode, native};
 
 use super::session_driver;
 use super::state::Playground;
-use crate::browser::database::KeptText;
-use crate::browser::{self, location};
+use volary_browser::database::KeptText;
+use volary_browser::{self as browser, location};
 use crate::navigation::{Page, use_pages};
-use crate::storage;
-use crate::storage::episodes::{self, StoredEpisode};
-use crate::storage::origin::PLAYED;
+use volary_storage as storage;
+use volary_storage::episodes::{self, StoredEpisode};
+use volary_storage::origin::PLAYED;
 
 /// Stores an episode that was played here.
 pub(super) fn store(playground: Playground, episode: Episode) {

@@ -14,7 +14,7 @@ use volary_view::route::Route;
 
 use super::session_driver::second_play;
 use super::state::{Playground, use_playground};
-use crate::browser::{location, spawn};
+use volary_browser::{location, spawn};
 use crate::components::text::inert;
 use crate::python::files::{self, CodeState, PythonSource};
 use crate::python::stored;

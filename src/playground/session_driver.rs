@@ -44,10 +44,10 @@ use super::saving;
 use super::setup;
 use super::state::Playground;
 use super::url_sync;
-use crate::browser;
-use crate::browser::lazy::Unloaded;
-use crate::browser::timers::{self, Alarm};
-use crate::browser::worker_client::{Replies, WorkerClient};
+use volary_browser as browser;
+use volary_browser::lazy::Unloaded;
+use volary_browser::timers::{self, Alarm};
+use volary_browser::worker_client::{Replies, WorkerClient};
 use crate::python::files;
 
 /// How long Stop waits for the step in progress before its worker is ended.

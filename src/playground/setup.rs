@@ -18,7 +18,7 @@ use super::remote_environments;
 use super::session_driver;
 use super::state::Playground;
 use super::url_sync;
-use crate::browser;
+use volary_browser as browser;
 use crate::remote::servers::Server;
 
 pub const CONFIGURATION_FORM: &str = "configuration-form";

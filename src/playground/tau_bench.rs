@@ -11,7 +11,7 @@ use volary_envs::tau::original::{entry, listed};
 
 use super::session_driver;
 use super::state::Playground;
-use crate::browser;
+use volary_browser as browser;
 use crate::tau_bench::{self, Checkout};
 
 /// Offers the tasks of the checkout, now and whenever it changes.

@@ -21,10 +21,10 @@ use super::session_driver;
 use super::setup;
 use super::state::Playground;
 use super::url_sync;
-use crate::browser::files::{self, GivenFile, LARGEST_FILE};
-use crate::browser::worker_client::WorkerClient;
-use crate::browser::{self, crash_recovery, location};
-use crate::secrets;
+use volary_browser::files::{self, GivenFile, LARGEST_FILE};
+use volary_browser::worker_client::WorkerClient;
+use volary_browser::{self as browser, crash_recovery, location};
+use volary_secrets as secrets;
 
 /// The file types that the import dialog accepts.
 const KINDS: &str = ".json,.jsonl,.zip,application/json,application/zip";

@@ -29,7 +29,7 @@ use super::remote_environments;
 use super::session_driver;
 use super::setup;
 use super::state::Playground;
-use crate::browser::{location, timers};
+use volary_browser::{location, timers};
 
 /// Debounce of writing the state into the URL: browsers throttle frequent changes.
 const REST: Duration = Duration::from_millis(400);

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use volary_app::present::PresenterCommand;
 
 use super::Deck;
-use crate::browser::{appearance, element, full_screen, timers};
+use volary_browser::{appearance, element, full_screen, timers};
 
 /// The id of the shown slide, which has the focus at first.
 const SLIDE: &str = "slide";

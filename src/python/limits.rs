@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::shared::{Shared, Unsaved};
+use volary_browser::shared::{Shared, Unsaved};
 
 /// The bounds of an answer's time, in seconds.
 pub const SECONDS: RangeInclusive<u32> = 1..=3600;

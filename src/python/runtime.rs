@@ -20,9 +20,9 @@ use super::files::{Description, PythonSource};
 use super::limits::{self, Limits};
 use super::loading::{self, HostReply};
 use super::stored;
-use crate::browser::python_frame::{FrameEvent, PythonFrame};
-use crate::browser::python_port::{self, MessagePort, QuestionPort};
-use crate::browser::{spawn, timers};
+use volary_browser::python_frame::{FrameEvent, PythonFrame};
+use volary_browser::python_port::{self, MessagePort, QuestionPort};
+use volary_browser::{spawn, timers};
 
 /// The asker id of the page itself.
 const PAGE: PythonAsker = 0;

@@ -4,10 +4,10 @@ use leptos::prelude::*;
 
 use super::files::{Description, PythonFiles, PythonSource};
 use super::wheels::{LARGEST, Wheel};
-use crate::browser::files::GivenFile;
-use crate::browser::{spawn, timers};
-use crate::shared::{Shared, Unsaved};
-use crate::storage::sources;
+use volary_browser::files::GivenFile;
+use volary_browser::{spawn, timers};
+use volary_browser::shared::{Shared, Unsaved};
+use volary_storage::sources;
 
 thread_local! {
     static FILES: Shared<PythonFiles> = Shared::new(

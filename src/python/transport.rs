@@ -16,8 +16,8 @@ use super::files::PythonSource;
 use super::loading::{self, HostReply, load};
 use super::stored;
 use super::wheels::Wheel;
-use crate::browser::python_port;
-use crate::browser::timers;
+use volary_browser::python_port;
+use volary_browser::timers;
 
 /// The path that starts an environment.
 const START: &str = "/start";

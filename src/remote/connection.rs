@@ -11,7 +11,7 @@ use volary_remote::{
 };
 
 use super::transport::Fetch;
-use crate::browser::network;
+use volary_browser::network;
 
 /// The timeout of the first request in seconds. The user is waiting for it.
 const PATIENCE: f64 = 15.0;

@@ -10,8 +10,8 @@ use volary_agent::model::ApiKey;
 use volary_core::json::Text;
 use volary_remote::{KEY_HEADER, Method, Transport, TransportError, WireReply, WireRequest};
 
-use crate::browser::http::{self, HttpError, Request, Timeouts};
-use crate::browser::timers;
+use volary_browser::http::{self, HttpError, Request, Timeouts};
+use volary_browser::timers;
 
 /// The maximum size of a reply in bytes: a tab does not have enough memory for more.
 const LARGEST_REPLY: usize = 64 << 20;

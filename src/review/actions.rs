@@ -19,7 +19,7 @@ use super::forked::forked;
 use super::link_reach::LinkReach;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
-use crate::browser::{location, printer, spawn};
+use volary_browser::{location, printer, spawn};
 use crate::components::export_dialog::save;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::sharing_check::{CheckedExport, CheckedExportDialog, SharingCheck};

@@ -13,7 +13,7 @@ use super::export_chosen::ExportChosenDialog;
 use super::grid_page::MOST;
 use super::notes_file;
 use super::selection::{Look, sampled};
-use crate::browser::{files, location};
+use volary_browser::{files, location};
 use crate::components::Dialog;
 use crate::components::sharing_check::{CheckedExport, CheckedExportDialog};
 

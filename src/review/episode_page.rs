@@ -23,7 +23,7 @@ use super::spots::hit_position_text;
 use super::tokens::bar::TokenBar;
 use super::tokens::{Tokens, address};
 use super::viewer::Viewer;
-use crate::browser;
+use volary_browser as browser;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::outline::{Badges, outline};
 use crate::components::step_bar::StepBar;

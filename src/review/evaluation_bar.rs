@@ -7,9 +7,9 @@ use volary_app::evaluation::tasks::unsuccessful;
 use volary_core::quantity::count_text;
 use volary_view::route::{ReviewPlace, Route};
 
-use crate::browser;
+use volary_browser as browser;
 use crate::components::text::inert;
-use crate::storage::evaluations as kept;
+use volary_storage::evaluations as kept;
 
 /// An evaluation with the ids of its unsuccessful episodes.
 #[derive(Clone, Debug, Default, PartialEq)]

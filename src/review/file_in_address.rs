@@ -7,7 +7,7 @@ use volary_protocol::library::Origin;
 use volary_view::route::{ReviewPlace, Route};
 
 use super::address;
-use crate::browser::{location, network};
+use volary_browser::{location, network};
 use crate::components::FetchQuestion;
 use crate::library::client::{LibraryClient, imports};
 use crate::navigation::Pages;

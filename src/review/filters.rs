@@ -13,7 +13,7 @@ use super::filter_texts::{
     new_filter, show_column,
 };
 use super::selection::{Look, sampled};
-use crate::browser;
+use volary_browser as browser;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert;
 

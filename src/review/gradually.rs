@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::browser::{self, timers};
+use volary_browser::{self as browser, timers};
 
 /// The length of a slice in seconds.
 const SLICE_SECONDS: f64 = 0.008;

@@ -15,7 +15,7 @@ use volary_view::route::{ReviewPlace, Route};
 use volary_view::step_bar::{WIDTH, place_of, step_at, step_bar};
 
 use super::viewer::Viewer;
-use crate::browser::{element, location};
+use volary_browser::{element, location};
 use crate::components::text::inert;
 use crate::library::client::LibraryClient;
 

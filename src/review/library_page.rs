@@ -13,7 +13,7 @@ use super::selection::Look;
 use super::storage_dialog::StorageLine;
 use super::table::Table;
 use super::training::Training;
-use crate::browser::files;
+use volary_browser::files;
 use crate::components::text::inert;
 use crate::library::client::{LibraryClient, imports};
 

@@ -2,7 +2,7 @@
 
 use volary_view::route::ReviewPlace;
 
-use crate::storage::origin::PUBLISHED;
+use volary_storage::origin::PUBLISHED;
 
 /// The reach of a link to a trajectory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl LinkReach {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::origin::{EVALUATED, IMPORTED, LINKED, PLAYED};
+    use volary_storage::origin::{EVALUATED, IMPORTED, LINKED, PLAYED};
 
     #[test]
     fn links_work_where_the_trajectory_can_be_had() {

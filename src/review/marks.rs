@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::notes::Notes;
 use super::spots::{hit_marks, note_marks, target_mark};
 use super::viewer::Viewer;
-use crate::browser::{text_selection, timers};
+use volary_browser::{text_selection, timers};
 use crate::components::transcript::passage;
 
 /// Keeps the highlights up to date.

@@ -12,8 +12,8 @@ use volary_app::review::notes_sync::{self, Event, NotesResponse, NotesSync, Ours
 use volary_core::json::Text;
 
 use super::notes::Notes;
-use crate::browser::http::{self, Timeouts, Whole};
-use crate::browser::spawn;
+use volary_browser::http::{self, Timeouts, Whole};
+use volary_browser::spawn;
 use crate::library::client::LibraryClient;
 
 /// The timeout for the server.

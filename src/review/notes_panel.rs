@@ -11,7 +11,7 @@ use super::note_texts::target_text;
 use super::notes::Notes;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
-use crate::browser::files;
+use volary_browser::files;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert;
 use crate::components::{AlertBox, UnsavedNotice};

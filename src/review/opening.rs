@@ -14,7 +14,7 @@ use super::comparison::EpisodeComparison;
 use super::grid_page::{Grid, MOST};
 use super::sequence::Sequence;
 use super::viewer::Viewer;
-use crate::browser::timers;
+use volary_browser::timers;
 use crate::library::client::{LibraryClient, requests};
 use crate::playground::state::Playground;
 

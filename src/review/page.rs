@@ -27,9 +27,9 @@ use super::selection::Look;
 use super::sequence::Sequence;
 use super::training::Training;
 use super::viewer::Viewer;
-use crate::browser::files::GivenFile;
-use crate::browser::keys::KeyPress;
-use crate::browser::{element, location, spawn, timers};
+use volary_browser::files::GivenFile;
+use volary_browser::keys::KeyPress;
+use volary_browser::{element, location, spawn, timers};
 use crate::components::AlertBox;
 use crate::components::keep_alive::KeepAlive;
 use crate::components::lazy::lazy;
@@ -37,7 +37,7 @@ use crate::library::client::{LibraryClient, imports};
 use crate::navigation::{Hooks, Page, Pages, use_pages};
 use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
-use crate::storage;
+use volary_storage as storage;
 use crate::tokenizer;
 
 /// The time until the first rows are drawn. What only the playground and opened trajectories need is prepared after that.

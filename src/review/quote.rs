@@ -6,7 +6,7 @@ use volary_episode::Episode;
 use volary_episode::passages::{TextPosition, passage};
 use volary_view::highlight::{held, source_of, words_between};
 
-use crate::browser::text_selection::{Selected, selected};
+use volary_browser::text_selection::{Selected, selected};
 
 /// The selected passage; `None` if nothing is selected, or outside the texts of the episode.
 pub fn selected_passage(episode: &Episode) -> Option<Target> {

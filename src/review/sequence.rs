@@ -7,7 +7,7 @@ use volary_view::route::{ReviewPlace, Route};
 
 use super::selection::Look;
 use super::table_neighbours::{has_neighbour, neighbour, position_text};
-use crate::browser::location;
+use volary_browser::location;
 
 /// The position of the open trajectory in the table.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_core::quantity::{plural, size_text};
 
 use super::selection::Look;
-use crate::browser::{self, storage_quota};
+use volary_browser::{self as browser, storage_quota};
 use crate::components::{Dialog, Persistence};
 
 /// The state of the browser's storage.

@@ -1,5 +1,5 @@
 //! The notes that the browser stores, which all tabs share. They are merged by revision, and those of a newer version are never
-//! overwritten, so they are not a [`Shared`](crate::shared::Shared) value, of which the last change wins.
+//! overwritten, so they are not a [`Shared`](volary_browser::shared::Shared) value, of which the last change wins.
 //!
 //! Invariant: a change keeps what other tabs stored. Annotations have revisions, so merging is safe in any order.
 

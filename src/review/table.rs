@@ -13,7 +13,7 @@ use volary_view::summary::outcome_class;
 
 use super::groups::bar;
 use super::selection::{HitsById, Look};
-use crate::browser::{element, spawn, timers};
+use volary_browser::{element, spawn, timers};
 use crate::components::keyed::key_of;
 use crate::components::rows::Rows;
 use crate::components::sort_button::{SortButton, aria_sort};

@@ -25,7 +25,7 @@ use volary_episode::token_record::{TokenRecord, TokenRecordError};
 use volary_view::token_lines::next_in_ranking;
 use volary_view::token_shades::Scale;
 
-use crate::browser::spawn;
+use volary_browser::spawn;
 use crate::components::transcript::reading::{ReadingOptions, Strips};
 use crate::tokenizer;
 

@@ -36,7 +36,7 @@ use volary_view::route::{ReviewPlace, TrainingLook, TrainingPlace};
 use super::comparison::EpisodeComparison;
 use super::gradually::{Work, gradually};
 use super::selection::Look;
-use crate::browser::{element, location, timers};
+use volary_browser::{element, location, timers};
 use head::Head;
 use shown_run::{Level, RunContent, ShownRun, tab_title};
 

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use super::section::{InsecurePage, Section};
-use crate::browser::network;
-use crate::secrets::{self, Keeping};
+use volary_browser::network;
+use volary_secrets::{self as secrets, Keeping};
 
 #[component]
 pub(super) fn Keys() -> impl IntoView {

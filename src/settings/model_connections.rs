@@ -17,12 +17,12 @@ use volary_agent::model::connection::{PRESETS, Preset};
 use volary_core::json::Text;
 
 use super::section::Section;
-use crate::browser::element;
+use volary_browser::element;
 use crate::components::UnsavedNotice;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
 use crate::models::connections::{self, Saved, new_id};
-use crate::secrets;
+use volary_secrets as secrets;
 
 #[component]
 pub(super) fn ModelConnections() -> impl IntoView {

@@ -6,7 +6,7 @@ use volary_agent::model::price::{PRICES_AS_OF, Price, Prices};
 use volary_core::json::Text;
 
 use super::section::Section;
-use crate::browser::element;
+use volary_browser::element;
 use crate::components::UnsavedNotice;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert_name;

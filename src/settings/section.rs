@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use volary_app::notice::Notice;
 use volary_connectivity::Space;
 
-use crate::browser::network;
+use volary_browser::network;
 use crate::components::alert_box::AlertWords;
-use crate::secrets::KeyOrigin;
+use volary_secrets::KeyOrigin;
 
 /// A section with its heading and description.
 #[component]

@@ -10,7 +10,7 @@ use volary_remote::task;
 use super::section::{ApiKeyHelp, InsecurePage, Section, stays_with};
 use super::server_list::ServerList;
 use super::typed_keys::{self, TypedKeys};
-use crate::browser;
+use volary_browser as browser;
 use crate::components::alert_box::AlertWords;
 use crate::components::field::Field;
 use crate::components::{CopyButton, UnsavedNotice};
@@ -18,7 +18,7 @@ use crate::playground::state::{Playground, use_playground};
 use crate::remote::connection;
 use crate::remote::keeping;
 use crate::remote::servers::Server;
-use crate::secrets::KeyOrigin;
+use volary_secrets::KeyOrigin;
 
 #[derive(Clone, Copy)]
 pub(super) struct Servers {

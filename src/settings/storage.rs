@@ -8,15 +8,15 @@ use leptos::prelude::*;
 use storage_page::{StorageContent, StoragePage, StoredSummary};
 
 use super::section::Section;
-use crate::browser::files;
-use crate::browser::storage_quota;
-use crate::browser::{self, database::DatabaseError, network};
+use volary_browser::files;
+use volary_browser::storage_quota;
+use volary_browser::{self as browser, database::DatabaseError, network};
 use crate::components::Persistence;
 use crate::components::alert_box::AlertWords;
 use crate::components::text::inert;
 use crate::navigation::{Page, use_pages};
-use crate::storage::unreadable::{self, RecordLocation};
-use crate::storage::{self, episodes, evaluations};
+use volary_storage::unreadable::{self, RecordLocation};
+use volary_storage::{self as storage, episodes, evaluations};
 use crate::tau_bench;
 
 #[component]

@@ -1,6 +1,6 @@
 //! Keys typed into a form that is not yet submitted. Pure.
 
-use crate::secrets::KeyOrigin;
+use volary_secrets::KeyOrigin;
 
 /// Typed keys by the origin of the address at the time of typing. One of them is in the field.
 #[derive(Clone, Default)]

@@ -22,10 +22,10 @@ use volary_envs::tau::original::OriginalData;
 use volary_formats::archive::{Archive, Limits, is_archive};
 use volary_protocol::checkout::{self as protocol, Event, Request, Summary};
 
-use crate::browser::files::GivenFile;
-use crate::browser::files::streaming_download::StreamingDownload;
-use crate::browser::lazy::Loaded;
-use crate::storage::checkout as storage;
+use volary_browser::files::GivenFile;
+use volary_browser::files::streaming_download::StreamingDownload;
+use volary_browser::lazy::Loaded;
+use volary_storage::checkout as storage;
 
 /// The largest zip file, in bytes. The original's is 30 MB.
 const LARGEST_ZIP: f64 = 256.0 * 1024.0 * 1024.0;

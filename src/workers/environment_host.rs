@@ -12,11 +12,11 @@ use super::environments::Environments;
 use super::evaluation::EvaluationService;
 use super::host::{Incoming, Replies, Services, files, listen};
 use super::rollout::RolloutService;
-use crate::browser::clock::BrowserClock;
-use crate::browser::lazy::Loaded;
-use crate::browser::spawn;
-use crate::browser::transferable::Attachment;
-use crate::browser::worker_port::WorkerPort;
+use volary_browser::clock::BrowserClock;
+use volary_browser::lazy::Loaded;
+use volary_browser::spawn;
+use volary_browser::transferable::Attachment;
+use volary_browser::worker_port::WorkerPort;
 
 struct EnvironmentHost {
     environments: Environments,

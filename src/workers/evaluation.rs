@@ -22,9 +22,9 @@ use super::environments::Environments;
 use super::in_flight::InFlight;
 use super::live::{Announced, LiveEnvironment, ServerNotice};
 use super::outside::PageOutside;
-use crate::browser::database::KeptText;
-use crate::storage::episodes::StoredEpisode;
-use crate::storage::origin::EVALUATED;
+use volary_browser::database::KeptText;
+use volary_storage::episodes::StoredEpisode;
+use volary_storage::origin::EVALUATED;
 
 /// The maximum number of concurrent cells of an order.
 const CONCURRENT_CELLS: usize = 16;

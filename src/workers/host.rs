@@ -7,11 +7,11 @@ use volary_protocol::envelope::{Delivery, decode_header, encode_delivery, encode
 use volary_protocol::{Channel, DecodeError, RequestId, WorkerPart};
 
 use super::{environment_host, library_host};
-use crate::browser::files::GivenFile;
-use crate::browser::lazy::Unloaded;
-use crate::browser::spawn;
-use crate::browser::transferable::{Attachment, Letter};
-use crate::browser::worker_port::WorkerPort;
+use volary_browser::files::GivenFile;
+use volary_browser::lazy::Unloaded;
+use volary_browser::spawn;
+use volary_browser::transferable::{Attachment, Letter};
+use volary_browser::worker_port::WorkerPort;
 
 /// Loads the services of this worker's part, then listens to the page.
 pub fn start(port: WorkerPort) {

@@ -68,7 +68,7 @@ use self::finding::Search;
 use self::partial_preview::Previews;
 use crate::library::repository::{EpisodeStore, InFile, MemoryStore};
 use crate::library::source::Window;
-use crate::storage::origin::PUBLISHED;
+use volary_storage::origin::PUBLISHED;
 use crate::workers::in_flight::{Flight, InFlight};
 
 /// The maximum number of rows per message.

@@ -17,7 +17,7 @@ use volary_episode::{Episode, Recipe};
 use volary_protocol::environments::{ServerAccess, ServerEnvironment};
 use volary_remote::task;
 
-use crate::browser::timers;
+use volary_browser::timers;
 use crate::python;
 use crate::python::transport::PythonTransport;
 use crate::remote::opening;

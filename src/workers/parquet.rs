@@ -7,8 +7,8 @@ use volary_core::json::Object;
 use volary_formats::export::training_rows::RowColumn;
 use volary_parquet::{ParquetError, RowWriter, Rows, contradictory, is_parquet, read_rows};
 
-use crate::browser::isolation::isolated;
-use crate::browser::lazy::Loaded;
+use volary_browser::isolation::isolated;
+use volary_browser::lazy::Loaded;
 
 /// The maximum size of the rows as JSON, in bytes.
 const LARGEST: usize = 512 << 20;

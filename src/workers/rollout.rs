@@ -10,8 +10,8 @@ use volary_app::rollout::Rollouts;
 use volary_core::json::Text;
 use volary_protocol::rollout::{Event, Request, RolloutSetup};
 
-use crate::browser::lazy::Loaded;
-use crate::browser::transferable::Attachment;
+use volary_browser::lazy::Loaded;
+use volary_browser::transferable::Attachment;
 
 /// The interface of the lazy part, which hides its types.
 trait Rolling {

@@ -8,7 +8,7 @@ use volary_view::form::{EntryAction, Field, FieldDraft, MoveDirection};
 
 use super::field::{Slot, draw};
 use super::nested::nest;
-use crate::browser;
+use volary_browser as browser;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::keyed::keyed;
 use crate::components::text::inert;

@@ -20,7 +20,7 @@ use super::message::speaker;
 use super::message_text::{manner, message_text};
 use super::model_exchange::{model_exchange, thinking};
 use super::reading::{ContentKind, ReadingOptions, Spot};
-use crate::browser;
+use volary_browser as browser;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::json_text::json_text;
 use crate::components::text::inert;

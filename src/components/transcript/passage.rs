@@ -16,7 +16,7 @@ use super::call::part_of;
 use super::context::{FoldKey, MESSAGE, STEP, TranscriptContext};
 use super::model_exchange::THOUGHT;
 use super::reading::{ContentKind, ReadingOptions, Spot};
-use crate::browser;
+use volary_browser as browser;
 use crate::components::text::Fold;
 
 /// The maximum number of frames to wait for the words to be rendered: content above them is laid out first.

@@ -9,7 +9,7 @@ use volary_agent::model::Usage;
 use volary_app::evaluation::{Evaluation, Wait};
 
 use super::{Halt, Playing};
-use crate::browser::timers;
+use volary_browser::timers;
 use crate::evaluate::run::OpenRun;
 
 /// Waits until a request may be sent.

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use super::worker_count;
-use crate::browser::worker_client::WorkerClient;
+use volary_browser::worker_client::WorkerClient;
 use volary_protocol::WorkerPart;
 
 thread_local! {

@@ -10,7 +10,7 @@ use futures_util::future::select;
 use volary_protocol::evaluation::Request;
 
 use super::{Pool, SharedSlot};
-use crate::browser::{self, timers};
+use volary_browser::{self as browser, timers};
 
 /// The time limit for a worker to close its environments on servers.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -3,10 +3,10 @@
 use volary_app::evaluation::{DraftChange, StoredResult};
 use volary_core::json::Text;
 
-use crate::browser::database::{DatabaseChange, DatabaseError};
-use crate::storage;
-use crate::storage::episodes::{self, StoredEpisode};
-use crate::storage::evaluations as kept;
+use volary_browser::database::{DatabaseChange, DatabaseError};
+use volary_storage as storage;
+use volary_storage::episodes::{self, StoredEpisode};
+use volary_storage::evaluations as kept;
 
 /// Whether the episodes of first attempts are expected to be new.
 #[derive(Clone, Copy, PartialEq, Eq)]

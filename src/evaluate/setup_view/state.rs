@@ -11,7 +11,7 @@ use volary_view::form::Form;
 
 use super::size::EvaluationSize;
 use super::{FORM, planning, source};
-use crate::browser;
+use volary_browser as browser;
 use crate::evaluate::rate_limits;
 use crate::evaluate::setup::tasks::{CHOICES, SelectableTasks, tasks_schema};
 use crate::evaluate::setup::{self, PolicyChoice};

@@ -12,7 +12,7 @@ use volary_protocol::library::{FileList, Origin, Request};
 
 use super::LibraryClient;
 use super::site::OfBrowser;
-use crate::browser::{event_source, spawn, timers};
+use volary_browser::{event_source, spawn, timers};
 
 /// Reads the list of files, and follows what changes from now on.
 pub(super) fn begin(

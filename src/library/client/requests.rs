@@ -9,8 +9,8 @@ use volary_formats::import::fields::FieldMapping;
 use volary_protocol::library::{EpisodeMatch, Event, Request, SensitiveEpisode, TaggedEpisode};
 
 use super::LibraryClient;
-use crate::browser::spawn;
-use crate::browser::worker_client::Replies;
+use volary_browser::spawn;
+use volary_browser::worker_client::Replies;
 
 /// Opens an episode.
 pub fn open(

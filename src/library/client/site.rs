@@ -5,8 +5,8 @@ use std::time::Duration;
 use volary_app::library::site::{Addresses, Site};
 use volary_app::notice::Notice;
 
-use crate::browser::http::{self, Timeouts};
-use crate::browser::location;
+use volary_browser::http::{self, Timeouts};
+use volary_browser::location;
 
 /// The maximum size of the list of a site's files, in bytes.
 const LONGEST_LIST: usize = 16 << 20;

@@ -8,7 +8,7 @@ use volary_view::form::Form;
 
 use super::settings::{asking_form_of, limits_form, sampling_form};
 use super::state::ModelState;
-use crate::shared::{Shared, Unsaved};
+use volary_browser::shared::{Shared, Unsaved};
 
 thread_local! {
     static KEPT: Shared<Json> = Shared::new(

@@ -19,7 +19,7 @@ use volary_view::turn::Stage;
 use super::settings::Settings;
 use super::state::{ModelState, state};
 use super::turn_rules::{self, AwaitedState};
-use crate::browser::{self, timers};
+use volary_browser::{self as browser, timers};
 use crate::models::{
     Ask, Asked, Limits, Saved, Stopped, ask_within, connections, diagnose, prices, record, rollout,
 };

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use volary_view::form::Form;
 use volary_view::turn::{Stage, StreamingTurn};
 
-use crate::browser::{self, timers};
+use volary_browser::{self as browser, timers};
 use crate::models::RequestProgress;
 
 /// Interval at which a countdown is updated.

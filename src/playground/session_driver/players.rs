@@ -9,8 +9,8 @@ use volary_app::playground::Event;
 use volary_app::playground::policy::PolicyKind;
 
 use super::update;
-use crate::browser;
-use crate::browser::lazy::Unloaded;
+use volary_browser as browser;
+use volary_browser::lazy::Unloaded;
 use crate::playground::model;
 use crate::playground::player::Player;
 use crate::playground::policy_settings::{self, Plan};

@@ -5,7 +5,7 @@ use volary_app::playground::run::Run;
 
 use leptos::prelude::*;
 
-use crate::browser::{self, timers};
+use volary_browser::{self as browser, timers};
 use crate::playground::state::Playground;
 use volary_app::playground::redraw::Redraw;
 

@@ -13,7 +13,7 @@ use volary_view::point_keys::{PointKey, PointStart, point_key};
 use super::address;
 use super::paths::{SIDE, dots, grid, means, ticks};
 use super::tables::{counts_table, values_table};
-use crate::browser::{element, keys, location};
+use volary_browser::{element, keys, location};
 use crate::components::text::inert;
 use crate::review::groups::rounded;
 use crate::review::selection::Look;

@@ -7,7 +7,7 @@ use volary_view::route::TokenPlace;
 
 use super::pins::{pin, pins};
 use super::{EPSILON, TOLERANCE, Tokens};
-use crate::browser::timers;
+use volary_browser::timers;
 use crate::review::viewer::Viewer;
 
 /// The pointer passes over many tokens; only one on which it rests is written, as browsers limit changes of the address.

@@ -14,7 +14,7 @@ use volary_view::token_shades::{Scale, short};
 use volary_view::token_words::digits;
 
 use super::Tokens;
-use crate::browser;
+use volary_browser as browser;
 use crate::components::text::inert;
 
 /// The height of the box of a bar.

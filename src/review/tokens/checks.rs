@@ -8,7 +8,7 @@ use volary_core::quantity::count_text;
 
 use super::vocabulary::Texts;
 use super::{Tokens, is_positive};
-use crate::browser;
+use volary_browser as browser;
 use crate::components::number_field::NumberField;
 use crate::components::text::inert;
 use crate::tokenizer;

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::browser::storage::{self, Keep};
+use volary_browser::storage::{self, Keep};
 
 /// The name of the stored pins.
 const KEY: &str = "token-scales";

@@ -17,7 +17,7 @@ use volary_view::token_words::{strip_counts, strip_head, strip_name, token_descr
 
 use super::vocabulary::all_shown;
 use super::{Tokens, Wish};
-use crate::browser;
+use volary_browser as browser;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;

@@ -11,7 +11,7 @@ use volary_view::route::TrainingPlace;
 use volary_view::training::{ChartFrame, SIDE, figure_text, spread_text};
 
 use super::{ShownRun, Training};
-use crate::browser::{element, keys, location};
+use volary_browser::{element, keys, location};
 use crate::components::text::inert;
 
 /// The start of the ids of curves.

@@ -10,7 +10,7 @@ use volary_view::route::TrainingPlace;
 
 use super::shown_run::Way;
 use super::{ShownRun, Training, kept_reward};
-use crate::browser::location;
+use volary_browser::location;
 use crate::components::sharing_check::{CheckedExport, CheckedExportDialog};
 use crate::components::text::inert;
 use crate::review::export_chosen::findings;

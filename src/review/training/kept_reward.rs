@@ -3,7 +3,7 @@
 
 use volary_view::route::TrainingPlace;
 
-use crate::browser::storage::{self, Keep};
+use volary_browser::storage::{self, Keep};
 
 fn key(run: &str) -> String {
     format!("training-reward.{run}")

@@ -11,7 +11,7 @@ use volary_view::training::spread_text;
 
 use super::texts::left_out;
 use super::{ShownRun, Training};
-use crate::browser::element;
+use volary_browser::element;
 use crate::components::number_field::NumberField;
 use crate::components::text::inert;
 

@@ -19,7 +19,7 @@ use volary_view::time_lanes::{
 use volary_view::training::{SIDE, place_in};
 
 use super::{ShownRun, Training};
-use crate::browser::{element, keys};
+use volary_browser::{element, keys};
 use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::components::transient_memo::transient_memo;

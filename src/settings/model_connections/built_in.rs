@@ -6,7 +6,7 @@ use volary_agent::model::prompt_api::Availability;
 use volary_app::built_in_model::{BuiltInModel, Effect, Event};
 
 use super::Editor;
-use crate::browser::{self, language_model};
+use volary_browser::{self as browser, language_model};
 
 #[component]
 pub(super) fn BuiltInFields(editor: Editor) -> impl IntoView {

@@ -12,8 +12,8 @@ use volary_episode::Episode;
 
 use super::super::section::Problem as ProblemAlert;
 use super::Editor;
-use crate::browser;
-use crate::browser::http::Timeouts;
+use volary_browser as browser;
+use volary_browser::http::Timeouts;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
 use crate::models::{Ask, RequestProgress, Saved, ask, diagnose, prices, rollout};

@@ -10,11 +10,11 @@ use super::connection_test::{TestButton, TestResult};
 use super::generate::GenerateFields;
 use super::names::ModelField;
 use super::{Actions, Editor};
-use crate::browser::{element, network};
+use volary_browser::{element, network};
 use crate::components::field::Field;
 use crate::models::connections::Saved;
 use crate::models::provider_choice::{ProviderChoice, ProviderGroups, advice};
-use crate::secrets::{self, Keeping};
+use volary_secrets::{self as secrets, Keeping};
 
 /// The **Model connection** group.
 #[component]

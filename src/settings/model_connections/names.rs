@@ -8,7 +8,7 @@ use super::super::section::Problem;
 use super::Editor;
 use super::form::TextInput;
 use super::offered_models::{ModelList, OfferedModels, choice_words};
-use crate::browser;
+use volary_browser as browser;
 use crate::components::field::Field;
 use crate::models::{diagnose, list};
 

@@ -3,9 +3,9 @@
 //! Invariants: a summary is shown only if nothing was asked for or failed since it was requested. Everything is deleted
 //! only by the second of two presses, with nothing in between.
 
-use crate::browser::database::DatabaseError;
-use crate::browser::storage_quota::Quota;
-use crate::storage::unreadable::RecordLocation;
+use volary_browser::database::DatabaseError;
+use volary_browser::storage_quota::Quota;
+use volary_storage::unreadable::RecordLocation;
 
 /// A summary of the stored data.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,10 +9,10 @@ use volary_core::json;
 use volary_core::json::{Json, Text};
 use volary_protocol::library::RemoteFile;
 
-use crate::browser::files::ranged_file::{HEAD, RangedFile};
-use crate::browser::files::streaming_download::FetchError;
-use crate::browser::http::{self, HttpError, Timeouts};
-use crate::browser::location;
+use volary_browser::files::ranged_file::{HEAD, RangedFile};
+use volary_browser::files::streaming_download::FetchError;
+use volary_browser::http::{self, HttpError, Timeouts};
+use volary_browser::location;
 
 /// How many files a request names.
 const MOST_PATHS: usize = 512;

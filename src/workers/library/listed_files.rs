@@ -28,10 +28,10 @@ use super::renewal::Renewal;
 use super::report::Report;
 use super::step_dumps::is_dump;
 use super::{LibraryService, Output, Send, file_heads, readers, reading as readings};
-use crate::browser::files::ranged_file::{HEAD, RangedFile};
-use crate::browser::files::streaming_download::FetchError;
-use crate::browser::http::{self, HttpError, Timeouts};
-use crate::browser::location;
+use volary_browser::files::ranged_file::{HEAD, RangedFile};
+use volary_browser::files::streaming_download::FetchError;
+use volary_browser::http::{self, HttpError, Timeouts};
+use volary_browser::location;
 use crate::library::source::{Source, Window};
 
 /// How many files are opened at the same time. Browsers have six connections to a server.

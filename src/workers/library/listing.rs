@@ -10,7 +10,7 @@ use volary_protocol::library::Event;
 
 use super::{BATCH, LibraryService, Output, Send, unstored};
 use crate::library::repository::EpisodeStore;
-use crate::storage::change_feed::ChangedEpisodes;
+use volary_storage::change_feed::ChangedEpisodes;
 
 /// Handles a change of the store by any tab.
 pub(in crate::workers) async fn handle_changes(

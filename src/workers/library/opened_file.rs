@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::{LocalBoxFuture, ready};
 use volary_core::json::Text;
 
-use crate::browser::files::ranged_file::RangedFile;
+use volary_browser::files::ranged_file::RangedFile;
 use crate::library::source::{JoinedSource, Source};
 
 /// A file that is read in ranges.

@@ -22,7 +22,7 @@ use super::large_file::{Beginning, FileRead};
 use super::reading::RunningImport;
 use super::step_dumps::is_dump;
 use super::{LibraryService, annotations, packed_log, slices};
-use crate::browser::lazy::{Loaded, Unloaded};
+use volary_browser::lazy::{Loaded, Unloaded};
 use crate::library::source::{Source, Window};
 
 /// The beginning of a large file.

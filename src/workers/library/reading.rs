@@ -25,7 +25,7 @@ use super::{
 };
 use crate::library::repository::{EpisodeStore, Item, Unkept};
 use crate::library::source::{Source, Window};
-use crate::storage::origin;
+use volary_storage::origin;
 use crate::workers::in_flight::InFlight;
 
 /// The outcome of storing episodes.

@@ -12,7 +12,7 @@ use volary_episode::Episode;
 
 use super::super::checkout::StoredData;
 use super::{LibraryService, opening};
-use crate::browser::lazy::Loaded;
+use volary_browser::lazy::Loaded;
 
 /// Why an episode cannot be replayed here.
 const UNKNOWN: &str =

@@ -11,7 +11,7 @@ use super::keeping_tests::{two_tabs, words_in};
 use super::tests::*;
 use super::*;
 use crate::library::source::Source;
-use crate::storage::change_feed::ChangedEpisodes;
+use volary_storage::change_feed::ChangedEpisodes;
 
 fn hear(service: &LibraryService, news: ChangedEpisodes) -> Vec<Output> {
     let said = RefCell::new(Vec::new());

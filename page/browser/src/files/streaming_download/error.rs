@@ -1,6 +1,6 @@
 //! Errors of downloads.
 
-use crate::browser::http::HttpError;
+use crate::http::HttpError;
 
 /// The reason why a download failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

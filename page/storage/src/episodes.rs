@@ -12,11 +12,11 @@ use volary_formats::import::index::EpisodeRange;
 use super::record::{FORMAT, RowRecord};
 use super::unreadable::{self, RecordLocation};
 use super::{all, get, keys_between, record, row_batches, rows, write};
-use crate::browser::database::{
+use volary_browser::database::{
     Damage, DatabaseChange, DatabaseError, KeptText, RowBatch, Store, after_all, bounds,
 };
-use crate::browser::files::GivenFile;
-use crate::browser::timers;
+use volary_browser::files::GivenFile;
+use volary_browser::timers;
 
 /// Longer texts are split into parts of this many UTF-16 units, because browsers copy a text in one task.
 const PART: u32 = 4_000_000;

@@ -12,7 +12,7 @@
 use leptos::prelude::*;
 use volary_core::json::{self, Json};
 
-use crate::browser::storage::{self, Keep};
+use crate::storage::{self, Keep};
 
 /// A value shared by all tabs. It lives as long as the page, whatever component accessed it first.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! Browser effects. Only this module touches web-sys, js-sys or `spawn_local`.
+//! Browser effects. Only this crate touches web-sys, js-sys or `spawn_local`.
 //!
 //! - [`worker_client`]: the page's end of a worker; [`worker_port`]: the worker's end; [`transferable`]: a message
 //!   between them; [`isolation`]: code that may panic.
@@ -8,7 +8,7 @@
 //!   stored between visits; [`keys`]: key presses anywhere; [`first_interaction`]; [`printer`]; [`full_screen`]; [`element`]:
 //!   measuring and focusing; [`text_selection`]: marking and selecting text; [`appearance`]: the theme.
 //! - [`database`]: IndexedDB; [`storage_quota`]: its size; [`broadcast`]: messages to other tabs; [`web_lock`]:
-//!   what only one tab may hold at a time.
+//!   what only one tab may hold at a time. [`shared`]: values shared by all tabs.
 //! - [`http`]: requests to models and servers; [`event_source`]: events of the page's own server; [`network`]: what the browser knows about the network.
 //! - [`language_model`]: the model built into the browser.
 //! - [`parent_window`]: messages to and from the page around a frame.
@@ -41,6 +41,7 @@ pub mod printer;
 mod python_files;
 pub mod python_frame;
 pub mod python_port;
+pub mod shared;
 pub mod storage;
 pub mod storage_quota;
 pub mod text_selection;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::timeout;
-use crate::browser::http;
+use crate::http;
 
 /// The target of range requests.
 pub(super) struct RangeRequests {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::browser::database::{DatabaseChange, KeptText, RowBatch, Store};
+use volary_browser::database::{DatabaseChange, KeptText, RowBatch, Store};
 
 #[derive(Clone)]
 pub(super) struct Unstored<Text = KeptText> {

@@ -17,7 +17,7 @@ mod ring;
 use leptos::prelude::*;
 use volary_agent::model::ApiKey;
 
-use crate::browser::storage::{self, Keep};
+use volary_browser::storage::{self, Keep};
 pub use key_state::{Keeping, NotKept};
 use key_state::{KeyState, KeyStore};
 pub use origin::KeyOrigin;

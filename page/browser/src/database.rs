@@ -1,4 +1,4 @@
-//! IndexedDB: texts under keys, in a few stores. [`crate::storage`] defines the contents of the texts.
+//! IndexedDB: texts under keys, in a few stores. `volary_storage` defines the contents of the texts.
 //!
 //! Invariants: a list of changes is atomic, and is handed to the operating system once [`Database::write`] resolves.
 //! A browser may refuse all storage (private windows, policies) or be out of space; [`DatabaseError`] tells them
@@ -34,7 +34,6 @@ pub use raw::raw_value;
 pub use rows::{RowBatch, read_row_batches, read_rows};
 
 use super::files::GivenFile;
-use crate::browser;
 
 /// The name of the database. Other pages of the origin may have databases too.
 const NAME: &str = "volary";
@@ -331,7 +330,7 @@ async fn run_transaction<Found: 'static>(
 ) -> Result<Found, DatabaseError> {
     let (send, receive) = oneshot::channel();
     let names = names.to_vec();
-    browser::spawn(async move {
+    crate::spawn(async move {
         let done = Completion::of(transaction);
         let made = match &done.transaction {
             Some(transaction) => steps(transaction).await,

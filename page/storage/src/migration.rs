@@ -6,7 +6,7 @@
 use volary_view::recovery::Recovery;
 
 use super::unreadable::{self, RecordLocation};
-use crate::browser::database::{
+use volary_browser::database::{
     Damage, Database, DatabaseChange, DatabaseError, Store, move_journal_record, move_next_rows,
     read_journal_record, row_changes,
 };

@@ -25,8 +25,8 @@ pub use self::error::FetchError;
 use self::range_requests::RangeRequests;
 use self::received::{RangeLocation, Received};
 use super::GivenFile;
-use crate::browser::http::{self, HttpError};
-use crate::browser::worker_client::text_of;
+use crate::http::{self, HttpError};
+use crate::worker_client::text_of;
 
 /// Larger files, in bytes, are not downloaded: they would fill the disk without consent.
 pub const LARGEST: u64 = 2 << 30;
@@ -115,7 +115,7 @@ impl StreamingDownload {
             }
         });
         download.request.replace(Some(abort));
-        crate::browser::spawn(async move {
+        crate::spawn(async move {
             // Dropping the download aborts this future.
             let _ = request.await;
         });

@@ -17,7 +17,7 @@ use volary_core::json;
 use volary_core::json::{Json, from_json, to_json};
 use volary_formats::import::fields::FieldMapping;
 
-use crate::browser::database::{Damage, KeptText};
+use volary_browser::database::{Damage, KeptText};
 
 /// The format that this version writes.
 pub(super) const FORMAT: u32 = 1;
@@ -140,7 +140,7 @@ fn parse(text: &str) -> Result<Json, Damage> {
 #[cfg(test)]
 pub(super) fn check_golden(name: &str, text: &str) -> String {
     let path = format!(
-        "{}/src/storage/golden/{name}.json",
+        "{}/src/golden/{name}.json",
         env!("CARGO_MANIFEST_DIR")
     );
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

@@ -31,7 +31,7 @@ use leptos::prelude::*;
 use volary_view::recovery::Recovery;
 
 use self::unstored::Unstored;
-use crate::browser::database::{
+use volary_browser::database::{
     Access, Database, DatabaseChange, DatabaseError, KeptText, RowBatch, Store, read_row_batches,
     read_rows,
 };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use volary_core::json;
 
 use super::{database, write};
-use crate::browser::database::{Damage, DatabaseChange, DatabaseError, Store, raw_value};
+use volary_browser::database::{Damage, DatabaseChange, DatabaseError, Store, raw_value};
 
 /// The reason for each unreadable record.
 type Noted = BTreeMap<RecordLocation, Damage>;

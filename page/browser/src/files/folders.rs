@@ -9,7 +9,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{DragEvent, FileSystemDirectoryEntry, FileSystemEntry, FileSystemFileEntry};
 
 use super::GivenFile;
-use crate::browser::lazy::Loaded;
+use crate::lazy::Loaded;
 
 /// Deeper folders are skipped: links can make a folder its own child.
 const DEEPEST: usize = 32;

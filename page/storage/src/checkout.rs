@@ -3,7 +3,7 @@
 //! Invariant: files, tasks and id belong to one checkout, because one transaction writes them.
 
 use super::{all, get, write};
-use crate::browser::database::{DatabaseChange, DatabaseError, Store};
+use volary_browser::database::{DatabaseChange, DatabaseError, Store};
 
 /// The key of the id, and the prefix of the keys of files and tasks.
 const KEY: &str = "tau-bench";

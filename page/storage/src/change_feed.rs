@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use volary_core::json::{self, Text, from_json, to_json};
 
-use crate::browser::broadcast;
-use crate::browser::database::{DatabaseChange, Store};
+use volary_browser::broadcast;
+use volary_browser::database::{DatabaseChange, Store};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedEpisodes {

@@ -16,7 +16,7 @@ use volary_formats::archive::is_archive;
 use volary_formats::archive::listing::DIRECTORY_TAIL;
 
 use super::streaming_download::FetchError;
-use crate::browser::http::{self, HttpError, Response, Timeouts};
+use crate::http::{self, HttpError, Response, Timeouts};
 
 /// How much is read when a file is opened, unless only its beginning is wanted: most files are no longer.
 pub const HEAD: u64 = 256 << 10;

@@ -5,8 +5,8 @@ use volary_formats::import::fields::FieldMapping;
 
 use super::record::{self, FORMAT, SourceRecord};
 use super::{database, get, unreadable, write};
-use crate::browser::database::{DatabaseChange, DatabaseError, Store};
-use crate::browser::files::GivenFile;
+use volary_browser::database::{DatabaseChange, DatabaseError, Store};
+use volary_browser::files::GivenFile;
 
 /// Metadata of a file.
 #[derive(Clone, Debug, PartialEq)]
