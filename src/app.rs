@@ -7,10 +7,10 @@ use volary_view::route::Route;
 
 use volary_browser::storage::{self, Keep};
 use volary_browser::{appearance, element, files, keys, location};
-use crate::components::keep_alive::KeepAlive;
-use crate::components::key_help::KEY_HELP;
-use crate::components::lazy::{Coming, lazy};
-use crate::components::{AlertBox, Theme, ThemeSwitch};
+use volary_ui::keep_alive::KeepAlive;
+use volary_ui::key_help::KEY_HELP;
+use volary_ui::lazy::{Coming, lazy};
+use volary_ui::{AlertBox, Theme, ThemeSwitch};
 use crate::navigation::{Page, Pages};
 use crate::pages;
 use crate::playground::intents::{self, Intent};

@@ -38,7 +38,7 @@ use volary_app::outside::PlayingPage;
 use volary_view::recovery::loading_text;
 use volary_view::route::Route;
 
-use crate::components::sharing_check::CheckedExportDialog;
+use volary_ui::sharing_check::CheckedExportDialog;
 use crate::navigation::use_pages;
 use crate::outside::dialog::OutsideDialog;
 use crate::playground::state::use_playground;

@@ -1,8 +1,6 @@
 //! The page of Volary: it shows episodes, and lets a person or a policy act.
 //!
-//! - [`navigation`]: the page that is shown; [`pages`]: loads the code of each page; [`later`]: slots for code that is
-//!   loaded after the first view.
-//! - [`components`]: draw the projections of `volary_view`; they do not depend on the playground.
+//! - [`navigation`]: the page that is shown; [`pages`]: loads the code of each page.
 //! - [`playground`]: the state of the playground, and its panes. [`app`]: the layout around it.
 //! - [`review`]: reading trajectories. [`library`]: the library of trajectories; its worker stores it.
 //! - [`evaluate`]: evaluations over many episodes. [`environments`]: the environments, and the user's own in Python.
@@ -12,19 +10,17 @@
 //! - [`remote`]: task dataset servers, whose environments are played like local ones. [`python`]: environments in Python.
 //! - [`tokenizer`]: the tokenizer that the user picked. [`tau_bench`]: the user's checkout of tau-bench.
 //! - Under `page/`: `volary_browser`, effects, the only crate that accesses the browser's APIs; `volary_storage`, what is
-//!   stored between visits; `volary_secrets`, API keys.
+//!   stored between visits; `volary_secrets`, API keys; `volary_ui`, components that draw the projections of `volary_view`.
 //! - [`workers`]: the code that runs in a worker.
 //!
 //! The same wasm binary runs as the page and as its workers; [`start`] detects which of them it is.
 
 pub mod app;
 pub mod class;
-mod components;
 pub mod embed;
 pub mod environments;
 pub mod evaluate;
 pub mod lab;
-pub mod later;
 pub mod learn;
 pub mod library;
 pub mod models;

@@ -11,9 +11,9 @@ use volary_view::route::Route;
 
 use volary_browser::lazy::{DrawFn, Loaded};
 use volary_browser::{appearance, location, spawn};
-use crate::components::lazy::Coming;
-use crate::components::styles;
-use crate::later;
+use volary_ui::lazy::Coming;
+use volary_ui::styles;
+use volary_ui::later;
 use crate::navigation::Page;
 use crate::playground::built_in;
 use crate::review::opened_pages;
@@ -98,7 +98,7 @@ fn learn() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/reading.css"));
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/present.css"));
-    crate::components::prose::install();
+    volary_ui::prose::install();
     Ok(crate::learn::page::page)
 }
 
@@ -109,7 +109,7 @@ fn class() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/reading.css"));
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/class.css"));
-    crate::components::prose::install();
+    volary_ui::prose::install();
     Ok(crate::class::page::page)
 }
 
@@ -119,7 +119,7 @@ fn embedded() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/reading.css"));
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/embed.css"));
-    crate::components::prose::install();
+    volary_ui::prose::install();
     Ok(crate::embed::page::page)
 }
 

@@ -11,8 +11,8 @@ use volary_episode::{Episode, native};
 
 use super::board::Board;
 use volary_browser as browser;
-use crate::components::Transcript;
-use crate::components::text::inert;
+use volary_ui::Transcript;
+use volary_ui::text::inert;
 use volary_storage::episodes;
 
 /// The maximum number of models' episodes that take part.

@@ -10,8 +10,8 @@ use super::blind_view::Blind;
 use super::board::Board;
 use super::board_rows::{BoardRows, CellTexts, times};
 use volary_browser::{self as browser, location, timers};
-use crate::components::text::inert;
-use crate::components::{Glyph, Icon};
+use volary_ui::text::inert;
+use volary_ui::{Glyph, Icon};
 use crate::playground::rival;
 use crate::playground::state::{Playground, use_playground};
 

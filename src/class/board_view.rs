@@ -17,9 +17,9 @@ use super::board_table::{BoardSignals, BoardTable, to_review};
 use super::connection_panel::ConnectionPanel;
 use volary_browser::files::{self, GivenFile};
 use volary_browser::spawn;
-use crate::components::AlertBox;
-use crate::components::field::Field;
-use crate::components::text::inert;
+use volary_ui::AlertBox;
+use volary_ui::field::Field;
+use volary_ui::text::inert;
 
 /// The files that the dialog accepts.
 pub(super) const KINDS: &str = ".json,application/json";

@@ -11,10 +11,10 @@ use super::given::Given;
 use super::qr;
 use volary_browser::files::{self, GivenFile};
 use volary_browser::location;
-use crate::components::field::Field;
-use crate::components::icon::NamedIcon;
-use crate::components::text::inert;
-use crate::components::{CopyButton, Glyph, UnsavedNotice};
+use volary_ui::field::Field;
+use volary_ui::icon::NamedIcon;
+use volary_ui::text::inert;
+use volary_ui::{CopyButton, Glyph, UnsavedNotice};
 
 /// What a teacher gives to the pupils.
 #[component]

@@ -13,7 +13,7 @@ use super::pair_view::PairView;
 use super::work_view::WorkView;
 use volary_browser::files::GivenFile;
 use volary_browser::{self as browser, location};
-use crate::components::text::inert;
+use volary_ui::text::inert;
 use crate::navigation::{Hooks, Page, use_pages};
 
 /// Larger files are no assignments and no hand-ins.

@@ -10,7 +10,7 @@ use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
 use super::blind_view::{Blind, BlindView, Entrant};
 use volary_browser::{self as browser, location};
-use crate::components::AlertBox;
+use volary_ui::AlertBox;
 use crate::playground::state::{Playground, use_playground};
 use volary_storage::episodes;
 

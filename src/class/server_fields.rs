@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::components::field::Field;
+use volary_ui::field::Field;
 
 /// The address of a class server and the teacher's key. `help` says how the key is used.
 #[component]

@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use volary_app::embed::notes::{EmbedNotes, Note};
 
 use volary_browser as browser;
-use crate::components::DisclosureButton;
-use crate::components::icon::{Glyph, NamedIcon};
-use crate::components::text::inert;
+use volary_ui::DisclosureButton;
+use volary_ui::icon::{Glyph, NamedIcon};
+use volary_ui::text::inert;
 
 /// The notes, collapsed.
 #[component]

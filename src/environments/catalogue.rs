@@ -11,7 +11,7 @@ use super::python_import;
 use super::templates::{TEMPLATES, Template};
 use volary_browser::files::{GivenFile, pick};
 use volary_browser::{location, spawn};
-use crate::components::UnsavedNotice;
+use volary_ui::UnsavedNotice;
 use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{PythonFile, PythonSource};

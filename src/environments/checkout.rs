@@ -15,8 +15,8 @@ use super::catalogue::{Group, PlayButton, Row};
 use super::python_import::checkout_files;
 use volary_browser::files::{GivenFile, pick, pick_folder};
 use volary_browser::{network, spawn};
-use crate::components::UnsavedNotice;
-use crate::components::field::Field;
+use volary_ui::UnsavedNotice;
+use volary_ui::field::Field;
 use crate::playground::state::use_playground;
 use crate::tau_bench::{self, CheckoutOrigin};
 

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::chart::{self, Axis};
 use super::run::OpenRun;
-use crate::components::text::inert;
+use volary_ui::text::inert;
 
 #[component]
 pub(super) fn Charts(run: Rc<OpenRun>) -> impl IntoView {

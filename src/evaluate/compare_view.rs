@@ -13,8 +13,8 @@ use volary_view::route::{ReviewPlace, Route};
 
 use super::chart::{percent, short};
 use volary_browser as browser;
-use crate::components::rows::Rows;
-use crate::components::text::inert;
+use volary_ui::rows::Rows;
+use volary_ui::text::inert;
 use volary_storage::evaluations as kept;
 
 /// The height of a row in pixels, as in the style sheet.

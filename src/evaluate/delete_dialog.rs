@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use volary_core::quantity::plural;
 
 use super::state::Evaluations;
-use crate::components::Dialog;
-use crate::components::text::inert;
+use volary_ui::Dialog;
+use volary_ui::text::inert;
 
 /// An evaluation that the user asked to delete.
 #[derive(Clone, Debug, PartialEq, Eq)]

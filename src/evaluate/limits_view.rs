@@ -11,7 +11,7 @@ use super::rate_limits;
 use super::run::OpenRun;
 use super::state::Evaluations;
 use volary_browser as browser;
-use crate::components::{Dialog, SchemaForm};
+use volary_ui::{Dialog, SchemaForm};
 
 const FORM: &str = "evaluation-limits";
 

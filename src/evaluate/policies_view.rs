@@ -11,7 +11,7 @@ use volary_view::summary::seconds_text;
 use super::chart;
 use super::list_view::policy_words;
 use super::run::OpenRun;
-use crate::components::text::inert;
+use volary_ui::text::inert;
 
 #[component]
 pub(super) fn PoliciesTable(run: Rc<OpenRun>) -> impl IntoView {

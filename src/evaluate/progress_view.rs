@@ -12,8 +12,8 @@ use volary_view::summary::seconds_text;
 use super::chart;
 use super::run::OpenRun;
 use super::state::Evaluations;
-use crate::components::alert_box::AlertWords;
-use crate::components::text::inert;
+use volary_ui::alert_box::AlertWords;
+use volary_ui::text::inert;
 use crate::outside::costs::RoleCosts;
 
 const ELSEWHERE: &str = "This evaluation is running in another tab. Only one tab can run it, so \

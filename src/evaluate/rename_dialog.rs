@@ -4,8 +4,8 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use super::state::Evaluations;
-use crate::components::Dialog;
-use crate::components::field::Field;
+use volary_ui::Dialog;
+use volary_ui::field::Field;
 
 #[component]
 pub(super) fn RenameDialog(

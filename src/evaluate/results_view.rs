@@ -12,8 +12,8 @@ use super::run::OpenRun;
 use super::state::Evaluations;
 use super::tasks_view::TasksTable;
 use volary_browser as browser;
-use crate::components::alert_box::AlertWords;
-use crate::components::text::inert;
+use volary_ui::alert_box::AlertWords;
+use volary_ui::text::inert;
 use volary_storage as storage;
 
 #[component]

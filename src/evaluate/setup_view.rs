@@ -13,8 +13,8 @@ use self::state::{EvaluationSetup, PolicyEntry};
 use super::pool::idle_workers;
 use super::setup::PolicyChoice;
 use super::state::Evaluations;
-use crate::components::SchemaForm;
-use crate::components::icon::{Glyph, NamedIcon};
+use volary_ui::SchemaForm;
+use volary_ui::icon::{Glyph, NamedIcon};
 use crate::models::connections;
 use crate::playground::intents::Intent;
 

@@ -18,7 +18,7 @@ use super::delete_dialog::Doomed;
 use super::run::{OpenRun, lock};
 use volary_browser::database::DatabaseError;
 use volary_browser::{self as browser, files, location, timers};
-use crate::components::sharing_check::CheckedExport;
+use volary_ui::sharing_check::CheckedExport;
 use crate::playground::state::Playground;
 use crate::playground::url_sync;
 use volary_storage::evaluations::{self as kept, Head};

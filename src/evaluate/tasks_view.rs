@@ -11,9 +11,9 @@ use volary_view::summary::{reward_text, seconds_text};
 
 use super::run::OpenRun;
 use super::state::{Evaluations, review_address};
-use crate::components::Dialog;
-use crate::components::rows::{Rows, redrawn};
-use crate::components::text::inert;
+use volary_ui::Dialog;
+use volary_ui::rows::{Rows, redrawn};
+use volary_ui::text::inert;
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 40.0;

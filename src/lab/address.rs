@@ -15,7 +15,7 @@ use volary_browser::database::KeptText;
 use volary_browser::files::GivenFile;
 use volary_browser::http::{self, HttpError, Request, Timeouts};
 use volary_browser::{location, network, spawn};
-use crate::components::field::Field;
+use volary_ui::field::Field;
 
 /// The maximum size of a file, in bytes.
 const LARGEST: usize = 64 << 20;

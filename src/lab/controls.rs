@@ -9,8 +9,8 @@ use super::input::FieldErrors;
 use super::page::{Lab, OWN};
 use volary_browser::files::pick;
 use volary_browser::spawn;
-use crate::components::CopyButton;
-use crate::components::field::Field;
+use volary_ui::CopyButton;
+use volary_ui::field::Field;
 use crate::tokenizer;
 
 /// Reads the error of a field.

@@ -7,7 +7,7 @@ use super::checks::{Check, CheckOutcome};
 use super::page::Lab;
 use super::report::{Difference, ModeReport, Part, Rendering, Report};
 use super::token_runs::TokenRuns;
-use crate::components::text::inert;
+use volary_ui::text::inert;
 
 /// The maximum number of tokens that are drawn of a text or of a mode.
 const MOST_DRAWN: usize = 1500;

@@ -5,9 +5,9 @@ use volary_lesson::{Check, Goal, Question};
 
 use super::lesson_view::Course;
 use super::player::EpisodePlayer;
-use crate::components::prose::PROSE;
-use crate::components::text::inert;
-use crate::components::{Glyph, Icon};
+use volary_ui::prose::PROSE;
+use volary_ui::text::inert;
+use volary_ui::{Glyph, Icon};
 
 /// A check, which observes the episode. Once met, it stays met.
 #[component]

@@ -11,9 +11,9 @@ use super::lesson_progress::LessonProgress;
 use super::player::{EpisodePlayer, Workbench};
 use super::player_view::PlayView;
 use volary_browser::location;
-use crate::components::prose::PROSE;
-use crate::components::text::inert;
-use crate::components::{DisclosureButton, UnsavedNotice};
+use volary_ui::prose::PROSE;
+use volary_ui::text::inert;
+use volary_ui::{DisclosureButton, UnsavedNotice};
 
 /// The lesson that is being read.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_lesson::catalog::{Entry, LESSONS};
 
 use super::lesson_progress::LessonProgress;
-use crate::components::UnsavedNotice;
+use volary_ui::UnsavedNotice;
 
 #[component]
 pub(super) fn LessonList(progress: LessonProgress) -> impl IntoView {

@@ -16,8 +16,8 @@ use super::list::LessonList;
 use super::presentation::{self, Presentation, SequenceForm};
 use volary_browser::http::{self, Request, Timeouts};
 use volary_browser::{self as browser, element, location, network};
-use crate::components::FetchQuestion;
-use crate::components::text::inert;
+use volary_ui::FetchQuestion;
+use volary_ui::text::inert;
 use crate::navigation::{Hooks, Keys, Page, use_pages};
 
 /// The address of the list, as its links have it.

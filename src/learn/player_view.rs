@@ -14,8 +14,8 @@ use volary_lesson::{Play, Problem, Recording};
 
 use super::player::EpisodePlayer;
 use volary_browser::{self as browser, timers};
-use crate::components::text::inert;
-use crate::components::{DisclosureButton, EpisodeStatus, SchemaForm, Transcript};
+use volary_ui::text::inert;
+use volary_ui::{DisclosureButton, EpisodeStatus, SchemaForm, Transcript};
 use crate::playground::frame_pane::{EpisodeSignals, FrameAndTree};
 use crate::playground::hidden_members::marked;
 use crate::playground::setup;

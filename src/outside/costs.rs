@@ -6,7 +6,7 @@ use volary_core::json::Text;
 use volary_core::quantity::{large_plural, plural};
 use volary_view::asking::cost_text;
 
-use crate::later::LaterView;
+use volary_ui::later::LaterView;
 use crate::models::connections;
 
 /// [`RoleCosts`], for panes that are drawn before this lazy code is loaded.

@@ -11,9 +11,9 @@ use volary_protocol::environments::Question;
 use super::costs::spent_words;
 use super::{dispatch, state};
 use volary_browser::network;
-use crate::components::Dialog;
-use crate::components::field::Field;
-use crate::components::text::inert;
+use volary_ui::Dialog;
+use volary_ui::field::Field;
+use volary_ui::text::inert;
 use crate::models::{Saved, connections, prices};
 use crate::navigation::{Page, use_pages};
 

@@ -5,7 +5,7 @@ use volary_core::Json;
 use volary_episode::Recipe;
 use volary_remote::task::PYTHON_CODE;
 
-use crate::components::text::inert;
+use volary_ui::text::inert;
 use crate::python::files::PythonSource;
 
 /// The title of a dialog with [`code_consent`].

@@ -5,7 +5,7 @@ use volary_episode::{Episode, Link, Relation};
 use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
 use super::state::use_playground;
-use crate::later::LaterView;
+use volary_ui::later::LaterView;
 
 /// Slot for [`CompareFork`]. It is empty until the lazily loaded code is installed; no episode is a fork before that.
 pub(super) static COMPARE_FORK: LaterView = LaterView::new();

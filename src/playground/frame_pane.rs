@@ -18,7 +18,7 @@ use super::state::{Playground, use_playground};
 use super::terms::terms;
 use super::view_messages::ViewMessages;
 use volary_browser::{self as browser, timers};
-use crate::components::{CopyButton, FrameTree, FrameView, RewardCurve};
+use volary_ui::{CopyButton, FrameTree, FrameView, RewardCurve};
 
 /// Threshold in seconds. A view that renders faster than this follows the selection at once.
 const CHEAP: f64 = 0.006;

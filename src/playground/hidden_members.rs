@@ -9,7 +9,7 @@ use volary_view::form::is_write_only;
 
 use super::setup;
 use super::state::{Playground, use_playground};
-use crate::later::LaterView;
+use volary_ui::later::LaterView;
 
 /// Slot for [`HiddenMembers`], filled when the lazily loaded code is installed.
 pub(super) static HIDDEN_MEMBERS: LaterView = LaterView::new();

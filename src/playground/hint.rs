@@ -10,7 +10,7 @@ use volary_episode::Episode;
 use super::manual_action;
 use super::state::use_playground;
 use volary_browser::storage::{self, Keep};
-use crate::components::{Glyph, Icon};
+use volary_ui::{Glyph, Icon};
 
 const KEY: &str = "hint-seen";
 

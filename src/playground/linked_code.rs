@@ -17,7 +17,7 @@ use super::planned;
 use super::state::{Playground, use_playground};
 use volary_browser::http::{self, Request, Timeouts};
 use volary_browser::{self as browser, location, network};
-use crate::components::{Dialog, FetchQuestion};
+use volary_ui::{Dialog, FetchQuestion};
 use crate::navigation::{Page, use_pages};
 use crate::python::files::{self, Description, PythonSource};
 

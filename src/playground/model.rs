@@ -25,7 +25,7 @@ use leptos::wasm_split::wasm_split;
 use super::player::Player;
 use super::state::Playground;
 use volary_browser::lazy::{DrawFn, Loaded};
-use crate::components::lazy::lazy;
+use volary_ui::lazy::lazy;
 
 pub fn settings_pane() -> AnyView {
     lazy("the settings of the model", || Box::pin(load_settings()))

@@ -6,7 +6,7 @@ use volary_app::playground::tasks::{self, TaskPlace};
 use super::intents::Intent;
 use super::second_run::SecondRun;
 use super::state::use_playground;
-use crate::later::LaterView;
+use volary_ui::later::LaterView;
 
 /// Slot for [`NextTask`] and [`SecondRun`]. It is empty until the lazily loaded code is installed; no episode ends
 /// before that.

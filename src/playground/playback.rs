@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::state::Playground;
-use crate::components::playback::Playback;
+use volary_ui::playback::Playback;
 use volary_app::playground::address::last_step;
 
 /// Moves the selection while playback is on.

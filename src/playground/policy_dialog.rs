@@ -6,7 +6,7 @@ use volary_app::playground::policy::PolicyKind;
 use super::intents::Intent;
 use super::setup;
 use super::state::{Playground, use_playground};
-use crate::components::Dialog;
+use volary_ui::Dialog;
 use crate::models::connections;
 
 pub fn policy_dialog() -> AnyView {

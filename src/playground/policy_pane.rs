@@ -12,8 +12,8 @@ use super::rival::PLAY_AGAINST;
 use super::setup;
 use super::state::use_playground;
 use super::terms::terms;
-use crate::components::SchemaForm;
-use crate::components::field::Field;
+use volary_ui::SchemaForm;
+use volary_ui::field::Field;
 use crate::outside::costs::ROLE_COSTS;
 
 #[component]

@@ -22,7 +22,7 @@ use super::session_driver;
 use super::state::{Playground, use_playground};
 use super::url_sync;
 use volary_browser::{self as browser, location, timers};
-use crate::later::{Act, LaterView};
+use volary_ui::later::{Act, LaterView};
 use crate::models::connections;
 
 /// Slot for [`PlayAgainst`]. It is empty until the lazily loaded code is installed; nobody has played before that.

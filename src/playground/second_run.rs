@@ -15,7 +15,7 @@ use volary_view::route::Route;
 use super::session_driver::second_play;
 use super::state::{Playground, use_playground};
 use volary_browser::{location, spawn};
-use crate::components::text::inert;
+use volary_ui::text::inert;
 use crate::python::files::{self, CodeState, PythonSource};
 use crate::python::stored;
 

@@ -12,8 +12,8 @@ use super::setup::{self, CONFIGURATION_FORM, SetupSignals};
 use super::state::{Playground, use_playground};
 use super::task_choices;
 use super::terms::terms;
-use crate::components::SchemaForm;
-use crate::components::field::Field;
+use volary_ui::SchemaForm;
+use volary_ui::field::Field;
 
 const ON_A_SERVER: &str = "Runs on a server. Going back to an earlier step starts a new \
      environment there and repeats the actions; the results may differ.";

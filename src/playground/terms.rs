@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::state::Playground;
-use crate::components::term::TERMS;
+use volary_ui::term::TERMS;
 
 /// The explanations of the terms at a place.
 pub(super) fn terms(

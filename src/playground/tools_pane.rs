@@ -13,8 +13,8 @@ use super::outlook::{StepOutlook, short};
 use super::session_driver;
 use super::state::{Playground, use_playground};
 use super::terms::terms;
-use crate::components::field::Field;
-use crate::components::{Glyph, Icon, SchemaForm};
+use volary_ui::field::Field;
+use volary_ui::{Glyph, Icon, SchemaForm};
 use volary_app::playground::session::Refusal;
 
 #[component]

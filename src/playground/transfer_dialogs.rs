@@ -11,11 +11,11 @@ use volary_view::sharing_texts::OwnedFinding;
 use super::code_consent::wheel_note;
 use super::state::{Playground, use_playground};
 use super::transfer::Offer;
-use crate::components::export_dialog::save;
-use crate::components::field::Field;
-use crate::components::sharing_check::SharingCheck;
-use crate::components::text::inert;
-use crate::components::{CopyButton, Dialog, ExportDialog};
+use volary_ui::export_dialog::save;
+use volary_ui::field::Field;
+use volary_ui::sharing_check::SharingCheck;
+use volary_ui::text::inert;
+use volary_ui::{CopyButton, Dialog, ExportDialog};
 
 /// The dialog of the export formats.
 pub fn export_dialog() -> AnyView {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_episode::{Ending, Episode};
 
-use crate::components::{EpisodeStatus, Transcript};
+use volary_ui::{EpisodeStatus, Transcript};
 
 /// The transcript and the status of an episode up to the selected step.
 #[component]

@@ -17,7 +17,7 @@ use volary_view::library::heading;
 use volary_view::route::{ReviewPlace, Route};
 
 use super::selection::Look;
-use crate::components::text::inert;
+use volary_ui::text::inert;
 use drawn::DrawnChart;
 
 /// The chart, if it is shown.

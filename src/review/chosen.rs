@@ -14,8 +14,8 @@ use super::grid_page::MOST;
 use super::notes_file;
 use super::selection::{Look, sampled};
 use volary_browser::{files, location};
-use crate::components::Dialog;
-use crate::components::sharing_check::{CheckedExport, CheckedExportDialog};
+use volary_ui::Dialog;
+use volary_ui::sharing_check::{CheckedExport, CheckedExportDialog};
 
 /// The maximum number of known tags that are suggested.
 const MOST_TAGS: usize = 50;

@@ -11,8 +11,8 @@ use volary_view::summary::reward_text;
 
 use super::comparison::{EpisodeComparison, is_same_row, verdict_text};
 use super::library_page::BackLink;
-use crate::components::rows::{Rows, redrawn};
-use crate::components::text::inert;
+use volary_ui::rows::{Rows, redrawn};
+use volary_ui::text::inert;
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 34.0;

@@ -7,7 +7,7 @@ use volary_analysis::align::{AlignedRow, Alignment, align_episodes};
 use volary_core::quantity::{count_text, plural};
 use volary_episode::Episode;
 
-use crate::components::keyed::key_of;
+use volary_ui::keyed::key_of;
 
 /// A comparison of two episodes.
 #[derive(Clone, Copy)]

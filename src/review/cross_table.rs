@@ -18,7 +18,7 @@ use super::cross_cells::{
 use super::group_cells::{CONFIDENCE, Grouped, rounded};
 use super::groups::{GroupHeading, bar};
 use super::selection::Look;
-use crate::components::text::inert;
+use volary_ui::text::inert;
 
 /// The table and the comparison.
 #[component]

@@ -8,7 +8,7 @@ use volary_core::quantity::count_text;
 use volary_view::route::{ReviewPlace, Route};
 
 use volary_browser as browser;
-use crate::components::text::inert;
+use volary_ui::text::inert;
 use volary_storage::evaluations as kept;
 
 /// An evaluation with the ids of its unsuccessful episodes.

@@ -14,8 +14,8 @@ use volary_view::sharing_texts::OwnedFinding;
 
 use super::found_runs::{findings_title, found_runs};
 use super::selection::Look;
-use crate::components::Dialog;
-use crate::components::sharing_check::CheckedExport;
+use volary_ui::Dialog;
+use volary_ui::sharing_check::CheckedExport;
 use crate::library::client::requests;
 
 /// What is written.

@@ -14,8 +14,8 @@ use super::mapping_texts::{
     ChoiceText, PreviewTexts, choices, label, list_paths, names_text, offer_text, sample,
     unmapped_text, unread_text,
 };
-use crate::components::text::inert;
-use crate::components::{Dialog, UnsavedNotice};
+use volary_ui::text::inert;
+use volary_ui::{Dialog, UnsavedNotice};
 use crate::library::client::{LibraryClient, imports, requests};
 use crate::library::mappings;
 

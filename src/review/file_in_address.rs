@@ -8,7 +8,7 @@ use volary_view::route::{ReviewPlace, Route};
 
 use super::address;
 use volary_browser::{location, network};
-use crate::components::FetchQuestion;
+use volary_ui::FetchQuestion;
 use crate::library::client::{LibraryClient, imports};
 use crate::navigation::Pages;
 

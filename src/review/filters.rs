@@ -14,8 +14,8 @@ use super::filter_texts::{
 };
 use super::selection::{Look, sampled};
 use volary_browser as browser;
-use crate::components::icon::{Glyph, NamedIcon};
-use crate::components::text::inert;
+use volary_ui::icon::{Glyph, NamedIcon};
+use volary_ui::text::inert;
 
 /// The maximum number of a column's values that are suggested.
 const MOST_CHOICES: usize = 30;

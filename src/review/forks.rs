@@ -10,7 +10,7 @@ use volary_view::route::{ReviewPlace, Route};
 use volary_view::summary::reward_text;
 
 use super::viewer::Viewer;
-use crate::components::text::inert;
+use volary_ui::text::inert;
 use crate::library::client::LibraryClient;
 
 /// The list; empty for an episode that has no original and no forks.

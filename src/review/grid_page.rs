@@ -17,8 +17,8 @@ use super::grid_texts::{
     total_text,
 };
 use super::library_page::BackLink;
-use crate::components::rows::Rows;
-use crate::components::text::inert;
+use volary_ui::rows::Rows;
+use volary_ui::text::inert;
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 34.0;

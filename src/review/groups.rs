@@ -16,10 +16,10 @@ use super::group_cells::{
 };
 pub use super::group_cells::{mean_text, rounded};
 use super::selection::Look;
-use crate::components::keyed::{key_of, keyed};
-use crate::components::sort_button::{SortButton, aria_sort};
-use crate::components::text::inert;
-use crate::components::transient_memo::transient_memo;
+use volary_ui::keyed::{key_of, keyed};
+use volary_ui::sort_button::{SortButton, aria_sort};
+use volary_ui::text::inert;
+use volary_ui::transient_memo::transient_memo;
 
 /// The maximum number of groups shown.
 const MOST: usize = 500;

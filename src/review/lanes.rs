@@ -16,7 +16,7 @@ use volary_view::step_bar::{WIDTH, place_of, step_at, step_bar};
 
 use super::viewer::Viewer;
 use volary_browser::{element, location};
-use crate::components::text::inert;
+use volary_ui::text::inert;
 use crate::library::client::LibraryClient;
 
 /// The height of a lane in units of the view box.

@@ -14,7 +14,7 @@ use super::storage_dialog::StorageLine;
 use super::table::Table;
 use super::training::Training;
 use volary_browser::files;
-use crate::components::text::inert;
+use volary_ui::text::inert;
 use crate::library::client::{LibraryClient, imports};
 
 /// The URL of example trajectories that are part of the site (`crates/agent/tests/example` generates them).

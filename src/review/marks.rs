@@ -7,7 +7,7 @@ use super::notes::Notes;
 use super::spots::{hit_marks, note_marks, target_mark};
 use super::viewer::Viewer;
 use volary_browser::{text_selection, timers};
-use crate::components::transcript::passage;
+use volary_ui::transcript::passage;
 
 /// Keeps the highlights up to date.
 pub fn keep_marks(viewer: Viewer, notes: Notes) {

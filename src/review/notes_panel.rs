@@ -12,9 +12,9 @@ use super::notes::Notes;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
 use volary_browser::files;
-use crate::components::icon::{Glyph, NamedIcon};
-use crate::components::text::inert;
-use crate::components::{AlertBox, UnsavedNotice};
+use volary_ui::icon::{Glyph, NamedIcon};
+use volary_ui::text::inert;
+use volary_ui::{AlertBox, UnsavedNotice};
 
 #[component]
 pub(super) fn NotesPanel(viewer: Viewer, notes: Notes) -> impl IntoView {

@@ -19,10 +19,10 @@ use super::training::TrainingPage;
 use super::training::trail::Trail;
 use volary_browser::appearance;
 use volary_browser::lazy::{DrawFn, Loaded};
-use crate::components::keep_alive::KeepAlive;
-use crate::components::lazy::Coming;
-use crate::components::prose;
-use crate::later;
+use volary_ui::keep_alive::KeepAlive;
+use volary_ui::lazy::Coming;
+use volary_ui::prose;
+use volary_ui::later;
 use crate::present::presenter::Presenter;
 
 /// Returns whether the address names one of these pages.

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::components::transcript::reading::{ContentKind, ReadingOptions};
+use volary_ui::transcript::reading::{ContentKind, ReadingOptions};
 
 /// The toolbar above the transcript.
 #[component]

@@ -11,7 +11,7 @@ use volary_view::text::cut_at;
 
 use super::episode_facts::{PatchCounts, ending_texts, score_text};
 use super::viewer::Viewer;
-use crate::components::text::inert;
+use volary_ui::text::inert;
 
 /// The maximum number of lines of a patch that are shown.
 const MOST_LINES: usize = 2_000;

@@ -10,8 +10,8 @@ use volary_view::summary::seconds_text;
 use volary_view::time_lanes::{LANE, bar, class_of, span_duration, span_text};
 use volary_view::training::SIDE;
 
-use crate::components::rows::Rows;
-use crate::components::text::inert;
+use volary_ui::rows::Rows;
+use volary_ui::text::inert;
 
 /// The height of a lane in pixels, as in the style sheet.
 const ROW: f64 = 28.0;

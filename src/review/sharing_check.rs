@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use volary_analysis::sensitive::{find, masked_text, summary};
 
 use super::viewer::Viewer;
-use crate::components::CopyButton;
-use crate::components::icon::{Glyph, NamedIcon};
-use crate::components::text::inert;
+use volary_ui::CopyButton;
+use volary_ui::icon::{Glyph, NamedIcon};
+use volary_ui::text::inert;
 
 /// A dismissible warning that a copied text contains sensitive data, with a button that copies a masked version.
 #[component]

@@ -16,8 +16,8 @@ use super::gradually::{Work, gradually};
 use super::notes::Notes;
 use super::panels::{NOTES, STATE};
 use super::viewer::Viewer;
-use crate::components::reward_curve::measure_curve;
-use crate::components::text::inert;
+use volary_ui::reward_curve::measure_curve;
+use volary_ui::text::inert;
 use crate::playground::frame_pane::FrameAndTree;
 use crate::playground::state::Playground;
 

@@ -5,7 +5,7 @@ use volary_core::quantity::{plural, size_text};
 
 use super::selection::Look;
 use volary_browser::{self as browser, storage_quota};
-use crate::components::{Dialog, Persistence};
+use volary_ui::{Dialog, Persistence};
 
 /// The state of the browser's storage.
 #[derive(Clone, Copy, Debug, PartialEq)]

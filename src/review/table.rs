@@ -14,11 +14,11 @@ use volary_view::summary::outcome_class;
 use super::groups::bar;
 use super::selection::{HitsById, Look};
 use volary_browser::{element, spawn, timers};
-use crate::components::keyed::key_of;
-use crate::components::rows::Rows;
-use crate::components::sort_button::{SortButton, aria_sort};
-use crate::components::text::inert;
-use crate::components::transient_memo::transient_memo;
+use volary_ui::keyed::key_of;
+use volary_ui::rows::Rows;
+use volary_ui::sort_button::{SortButton, aria_sort};
+use volary_ui::text::inert;
+use volary_ui::transient_memo::transient_memo;
 use crate::library::findings::Match;
 
 /// The height of a row in pixels, as in the style sheet.

@@ -26,7 +26,7 @@ use volary_view::token_lines::next_in_ranking;
 use volary_view::token_shades::Scale;
 
 use volary_browser::spawn;
-use crate::components::transcript::reading::{ReadingOptions, Strips};
+use volary_ui::transcript::reading::{ReadingOptions, Strips};
 use crate::tokenizer;
 
 use pins::pins;

@@ -15,10 +15,10 @@ use volary_view::highlight::Spot;
 
 use super::panels::{DETAILS, RESULT, telling_panel};
 use super::spots::{HitPlace, spot_of};
-use crate::components::playback::Playback;
-use crate::components::text::inert;
-use crate::components::transcript::passage;
-use crate::components::transcript::reading::ReadingOptions;
+use volary_ui::playback::Playback;
+use volary_ui::text::inert;
+use volary_ui::transcript::passage;
+use volary_ui::transcript::reading::ReadingOptions;
 use crate::library::client::{LibraryClient, requests};
 use crate::playground::frame_pane::EpisodeSignals;
 use crate::present::revealed::Revealed;

@@ -18,9 +18,9 @@ use volary_core::json::Text;
 
 use super::section::Section;
 use volary_browser::element;
-use crate::components::UnsavedNotice;
-use crate::components::icon::{Glyph, Icon};
-use crate::components::text::inert;
+use volary_ui::UnsavedNotice;
+use volary_ui::icon::{Glyph, Icon};
+use volary_ui::text::inert;
 use crate::models::connections::{self, Saved, new_id};
 use volary_secrets as secrets;
 

@@ -7,9 +7,9 @@ use volary_core::json::Text;
 
 use super::section::Section;
 use volary_browser::element;
-use crate::components::UnsavedNotice;
-use crate::components::icon::{Glyph, NamedIcon};
-use crate::components::text::inert_name;
+use volary_ui::UnsavedNotice;
+use volary_ui::icon::{Glyph, NamedIcon};
+use volary_ui::text::inert_name;
 use crate::models::{connections, prices};
 
 /// The price columns.

@@ -6,8 +6,8 @@ use leptos::ev::Event;
 use leptos::prelude::*;
 
 use super::section::Section;
-use crate::components::UnsavedNotice;
-use crate::components::field::Field;
+use volary_ui::UnsavedNotice;
+use volary_ui::field::Field;
 use crate::python::limits::{self, Limits, MEGABYTES, SECONDS};
 
 #[component]

@@ -5,7 +5,7 @@ use volary_app::notice::Notice;
 use volary_connectivity::Space;
 
 use volary_browser::network;
-use crate::components::alert_box::AlertWords;
+use volary_ui::alert_box::AlertWords;
 use volary_secrets::KeyOrigin;
 
 /// A section with its heading and description.

@@ -11,8 +11,8 @@ use volary_remote::task::is_server;
 use volary_view::form::Form;
 
 use super::state::EvaluationSetup;
-use crate::components::SchemaForm;
-use crate::components::field::Field;
+use volary_ui::SchemaForm;
+use volary_ui::field::Field;
 use crate::evaluate::setup::PolicyChoice;
 use crate::evaluate::setup::tasks::{
     CHOICE_LABEL, CHOICES, SelectableTasks, arguments_schema, tasks_schema,

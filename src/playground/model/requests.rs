@@ -5,8 +5,8 @@ use volary_agent::model::Exchange;
 use volary_agent::model::exchange::KeptError;
 
 use super::state::state;
-use crate::components::Dialog;
-use crate::components::inspector::Inspector;
+use volary_ui::Dialog;
+use volary_ui::inspector::Inspector;
 use crate::models::record;
 use crate::playground::state::use_playground;
 

@@ -6,8 +6,8 @@ use volary_view::form::Form;
 
 use super::settings::{asking_form_like, in_short};
 use super::state::{ModelState, state};
-use crate::components::icon::{Glyph, Icon};
-use crate::components::{SchemaForm, UnsavedNotice};
+use volary_ui::icon::{Glyph, Icon};
+use volary_ui::{SchemaForm, UnsavedNotice};
 use crate::models::connections;
 use crate::playground::state::{Playground, use_playground};
 

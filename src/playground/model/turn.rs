@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 
 use super::state::state;
-use crate::components::turn::{TurnActions, TurnView};
+use volary_ui::turn::{TurnActions, TurnView};
 use crate::playground::intents::Intent;
 use crate::playground::state::use_playground;
 

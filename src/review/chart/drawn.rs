@@ -14,7 +14,7 @@ use super::address;
 use super::paths::{SIDE, dots, grid, means, ticks};
 use super::tables::{counts_table, values_table};
 use volary_browser::{element, keys, location};
-use crate::components::text::inert;
+use volary_ui::text::inert;
 use crate::review::groups::rounded;
 use crate::review::selection::Look;
 

@@ -9,7 +9,7 @@ use volary_view::library::{cell_text, heading};
 
 use super::address;
 use super::drawn::DrawnChart;
-use crate::components::text::inert;
+use volary_ui::text::inert;
 use crate::review::groups::mean_text;
 
 /// The maximum number of points that the table lists.

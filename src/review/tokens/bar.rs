@@ -17,8 +17,8 @@ use super::vocabulary::Texts;
 use volary_browser as browser;
 use volary_browser::files::pick;
 use volary_browser::spawn;
-use crate::components::text::inert;
-use crate::components::transcript::reading::ReadingOptions;
+use volary_ui::text::inert;
+use volary_ui::transcript::reading::ReadingOptions;
 use crate::review::panels::TOKENS;
 use crate::tokenizer;
 

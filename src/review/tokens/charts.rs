@@ -15,7 +15,7 @@ use volary_view::token_words::digits;
 
 use super::Tokens;
 use volary_browser as browser;
-use crate::components::text::inert;
+use volary_ui::text::inert;
 
 /// The height of the box of a bar.
 const BAR: f64 = 60.0;

@@ -9,8 +9,8 @@ use volary_core::quantity::count_text;
 use super::vocabulary::Texts;
 use super::{Tokens, is_positive};
 use volary_browser as browser;
-use crate::components::number_field::NumberField;
-use crate::components::text::inert;
+use volary_ui::number_field::NumberField;
+use volary_ui::text::inert;
 use crate::tokenizer;
 
 #[component]

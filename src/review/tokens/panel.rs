@@ -11,8 +11,8 @@ use super::checks::Checks;
 use super::trained::TrainedText;
 use super::vocabulary::shown;
 use super::{Tokens, is_positive};
-use crate::components::number_field::NumberField;
-use crate::components::text::inert;
+use volary_ui::number_field::NumberField;
+use volary_ui::text::inert;
 use crate::review::panels::TOKENS;
 use crate::tokenizer;
 

@@ -18,9 +18,9 @@ use volary_view::token_words::{strip_counts, strip_head, strip_name, token_descr
 use super::vocabulary::all_shown;
 use super::{Tokens, Wish};
 use volary_browser as browser;
-use crate::components::rows::Rows;
-use crate::components::text::inert;
-use crate::components::transient_memo::transient_memo;
+use volary_ui::rows::Rows;
+use volary_ui::text::inert;
+use volary_ui::transient_memo::transient_memo;
 use crate::tokenizer;
 
 /// The height of a line in pixels, as in the style sheet.

@@ -8,8 +8,8 @@ use volary_core::json::Text;
 
 use super::Tokens;
 use super::vocabulary::Texts;
-use crate::components::CopyButton;
-use crate::components::text::{Fold, folded_text, inert};
+use volary_ui::CopyButton;
+use volary_ui::text::{Fold, folded_text, inert};
 use crate::tokenizer;
 
 /// Longer texts are shown as one text that can be unfolded.

@@ -12,7 +12,7 @@ use volary_view::training::{ChartFrame, SIDE, figure_text, spread_text};
 
 use super::{ShownRun, Training};
 use volary_browser::{element, keys, location};
-use crate::components::text::inert;
+use volary_ui::text::inert;
 
 /// The start of the ids of curves.
 pub(super) const CURVE: &str = "curve-";

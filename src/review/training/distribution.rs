@@ -9,7 +9,7 @@ use volary_core::quantity::{count_text, plural};
 use volary_view::training::{SIDE, bars, outline, place_in, sample_figure_text, spread_text};
 
 use super::ShownRun;
-use crate::components::text::inert;
+use volary_ui::text::inert;
 
 /// The number of intervals of a histogram.
 const BINS: usize = 20;

@@ -11,7 +11,7 @@ use volary_view::training::SIDE;
 use super::shown_run::group_key;
 use super::texts::{TileOrder, TileTexts, reward_bars};
 use super::{ShownRun, Training};
-use crate::components::text::inert;
+use volary_ui::text::inert;
 
 /// The maximum number of groups shown.
 const MOST_GROUPS: usize = 500;

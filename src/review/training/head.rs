@@ -11,8 +11,8 @@ use volary_view::route::TrainingPlace;
 use super::shown_run::Way;
 use super::{ShownRun, Training, kept_reward};
 use volary_browser::location;
-use crate::components::sharing_check::{CheckedExport, CheckedExportDialog};
-use crate::components::text::inert;
+use volary_ui::sharing_check::{CheckedExport, CheckedExportDialog};
+use volary_ui::text::inert;
 use crate::review::export_chosen::findings;
 
 #[component]

@@ -13,7 +13,7 @@ use super::steps_table::steps_table;
 use super::task_table::task_table;
 use super::texts::{gaps_text, run_facts};
 use super::{ShownRun, Training};
-use crate::components::text::inert;
+use volary_ui::text::inert;
 
 /// The maximum number of changes that are named.
 const MOST_CHANGES: usize = 4;

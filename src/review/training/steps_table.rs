@@ -6,7 +6,7 @@ use volary_view::route::TrainingPlace;
 use super::ShownRun;
 use super::step_rows::{StepRow, StepRows};
 use super::texts::left_out;
-use crate::components::text::inert;
+use volary_ui::text::inert;
 use crate::review::groups::bar;
 
 /// The table of a run at a place, with the steps of another one below its own.

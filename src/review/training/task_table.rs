@@ -12,8 +12,8 @@ use volary_view::training::spread_text;
 use super::texts::left_out;
 use super::{ShownRun, Training};
 use volary_browser::element;
-use crate::components::number_field::NumberField;
-use crate::components::text::inert;
+use volary_ui::number_field::NumberField;
+use volary_ui::text::inert;
 
 /// The maximum number of tasks that are listed.
 const MOST_LISTED: usize = 500;

@@ -20,9 +20,9 @@ use volary_view::training::{SIDE, place_in};
 
 use super::{ShownRun, Training};
 use volary_browser::{element, keys};
-use crate::components::rows::Rows;
-use crate::components::text::inert;
-use crate::components::transient_memo::transient_memo;
+use volary_ui::rows::Rows;
+use volary_ui::text::inert;
+use volary_ui::transient_memo::transient_memo;
 
 /// The height of a lane in pixels, as in the style sheet.
 const ROW: f64 = 28.0;

@@ -6,7 +6,7 @@ use volary_core::quantity::count_text;
 use volary_view::route::ReviewPlace;
 
 use super::{Training, opened};
-use crate::components::text::inert;
+use volary_ui::text::inert;
 
 #[component]
 pub(in crate::review) fn Trail(

@@ -14,8 +14,8 @@ use super::super::section::Problem as ProblemAlert;
 use super::Editor;
 use volary_browser as browser;
 use volary_browser::http::Timeouts;
-use crate::components::icon::{Glyph, Icon};
-use crate::components::text::inert;
+use volary_ui::icon::{Glyph, Icon};
+use volary_ui::text::inert;
 use crate::models::{Ask, RequestProgress, Saved, ask, diagnose, prices, rollout};
 
 /// Timeout without data. It is long enough for a local model that has to be loaded first.

@@ -11,7 +11,7 @@ use super::generate::GenerateFields;
 use super::names::ModelField;
 use super::{Actions, Editor};
 use volary_browser::{element, network};
-use crate::components::field::Field;
+use volary_ui::field::Field;
 use crate::models::connections::Saved;
 use crate::models::provider_choice::{ProviderChoice, ProviderGroups, advice};
 use volary_secrets::{self as secrets, Keeping};

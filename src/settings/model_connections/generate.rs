@@ -6,7 +6,7 @@ use volary_agent::model::sglang::setup::GenerateSetup;
 use volary_tokens::{Builtin, MaskMode};
 
 use super::Editor;
-use crate::components::field::Field;
+use volary_ui::field::Field;
 use crate::tokenizer;
 
 /// The option value for a custom template.

@@ -9,7 +9,7 @@ use super::Editor;
 use super::form::TextInput;
 use super::offered_models::{ModelList, OfferedModels, choice_words};
 use volary_browser as browser;
-use crate::components::field::Field;
+use volary_ui::field::Field;
 use crate::models::{diagnose, list};
 
 /// The list of models as signals.

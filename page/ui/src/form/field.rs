@@ -12,7 +12,7 @@ use super::control::{check_box, choice, fixed};
 use super::entries::{list, map};
 use super::nested::{either, group, tuple};
 use super::text_field::text_field;
-use crate::components::text::inert;
+use crate::text::inert;
 use crate::later::Later;
 
 /// A field and its position in the form.

@@ -10,8 +10,8 @@ use volary_view::transcript::{FAILURE_PLACE, failure_of};
 use super::context::{CopyMessage, ToCall, TranscriptContext};
 use super::message::MarkedSpeaker;
 use super::message_text::{Manner, message_text};
-use crate::components::prose::plain;
-use crate::components::text::inert;
+use crate::prose::plain;
+use crate::text::inert;
 
 /// Failures of up to this number of bytes are shown in full, including tracebacks.
 const WHOLE_FAILURE: usize = 20_000;

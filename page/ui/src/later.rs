@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use leptos::prelude::AnyView;
 
-use crate::components::{
+use crate::{
     form, frame_tree, frame_view, key_help, reward_curve, term, text, transcript,
 };
 

@@ -10,10 +10,10 @@ use volary_view::ansi::is_for_terminals;
 use volary_view::text::{cut_at, part, part_count, preview_end};
 
 use super::context::{FoldKey, TranscriptContext};
-use crate::components::prose::{PROSE, plain};
-use crate::components::terminal::terminal;
-use crate::components::text::{Fold, FoldControls, fold_class, folded_text};
-use crate::components::transient_memo::transient_memo;
+use crate::prose::{PROSE, plain};
+use crate::terminal::terminal;
+use crate::text::{Fold, FoldControls, fold_class, folded_text};
+use crate::transient_memo::transient_memo;
 
 /// How a text is rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

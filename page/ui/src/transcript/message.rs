@@ -8,7 +8,7 @@ use volary_episode::{Episode, StepRecord};
 use volary_view::content::{Content, content};
 
 use super::context::{CopyMessage, TranscriptContext};
-use crate::components::text::{folded_text, inert_name};
+use crate::text::{folded_text, inert_name};
 use crate::later::Later;
 
 /// Renders a message. Arguments: step and index of the message, the message, the step's record if the message is its

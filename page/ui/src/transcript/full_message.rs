@@ -21,10 +21,10 @@ use super::message_text::{manner, message_text};
 use super::model_exchange::{model_exchange, thinking};
 use super::reading::{ContentKind, ReadingOptions, Spot};
 use volary_browser as browser;
-use crate::components::icon::{Glyph, Icon};
-use crate::components::json_text::json_text;
-use crate::components::text::inert;
-use crate::components::transient_memo::transient_memo;
+use crate::icon::{Glyph, Icon};
+use crate::json_text::json_text;
+use crate::text::inert;
+use crate::transient_memo::transient_memo;
 
 /// Maximum number of characters shown of a collapsed message.
 const LINE: usize = 160;

@@ -13,8 +13,8 @@ use super::message::copied;
 use super::reading::ReadingOptions;
 use volary_browser as browser;
 use volary_browser::timers::{Alarm, alarm};
-use crate::components::folds::Folds;
-use crate::components::text::Fold;
+use crate::folds::Folds;
+use crate::text::Fold;
 use crate::later;
 
 /// The place of a text: step, message, and part of the message.

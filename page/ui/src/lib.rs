@@ -23,6 +23,7 @@ pub mod json_text;
 pub mod keep_alive;
 pub mod key_help;
 pub mod keyed;
+pub mod later;
 pub mod lazy;
 pub mod number_field;
 pub mod outline;

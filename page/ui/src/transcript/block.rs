@@ -9,7 +9,7 @@ use volary_view::transcript::{Block, estimated_height, message, observations, st
 
 use super::context::TranscriptContext;
 use super::message::{FAILURE, message_item};
-use crate::components::transient_memo::transient_memo;
+use crate::transient_memo::transient_memo;
 
 /// Steps with an estimated height above this, in pixels, get a sticky header. Sticky headers are composited layers,
 /// which would be too expensive for all steps.

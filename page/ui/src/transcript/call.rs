@@ -11,9 +11,9 @@ use volary_view::transcript::is_unknown_tool;
 
 use super::context::{FoldKey, ToResult, TranscriptContext};
 use super::reading::Spot;
-use crate::components::json_text::{json_text, token_class};
-use crate::components::text::{folded_text, inert};
-use crate::components::transient_memo::transient_memo;
+use crate::json_text::{json_text, token_class};
+use crate::text::{folded_text, inert};
+use crate::transient_memo::transient_memo;
 
 /// Maximum number of characters shown of a collapsed call.
 const LINE: usize = 120;

@@ -9,7 +9,7 @@ use volary_view::pretty::one_line;
 
 use super::Editor;
 use super::field::Slot;
-use crate::components::text::inert;
+use crate::text::inert;
 
 /// A constant value, which cannot be edited.
 pub(super) fn fixed(mut slot: Slot, value: &Json) -> AnyView {

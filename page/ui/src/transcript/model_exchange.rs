@@ -9,9 +9,9 @@ use volary_view::highlight::holder_id;
 use super::context::TranscriptContext;
 use super::message_text::{Manner, message_text};
 use super::reading::{ContentKind, Spot};
-use crate::components::icon::{Glyph, Icon};
-use crate::components::text::inert;
-use crate::components::transient_memo::transient_memo;
+use crate::icon::{Glyph, Icon};
+use crate::text::inert;
+use crate::transient_memo::transient_memo;
 
 /// The part number of reasoning. Text is part 0, and no message has this many parts.
 pub(super) const THOUGHT: usize = usize::MAX;

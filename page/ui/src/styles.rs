@@ -1,0 +1,10 @@
+//! Style sheets that the first view does not need.
+
+use volary_browser::appearance;
+
+/// Adds these style sheets to the page.
+pub fn adopt_later() {
+    appearance::adopt(include_str!("../../../style/later.css"));
+    appearance::adopt(include_str!("../../../style/model.css"));
+    appearance::adopt(include_str!("../../../style/remote.css"));
+}
