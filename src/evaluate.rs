@@ -38,17 +38,17 @@ use volary_app::outside::PlayingPage;
 use volary_view::recovery::loading_text;
 use volary_view::route::Route;
 
-use volary_ui::sharing_check::CheckedExportDialog;
 use crate::navigation::use_pages;
 use crate::outside::dialog::OutsideDialog;
 use crate::playground::state::use_playground;
-use volary_storage as storage;
 use compare_view::ComparePage;
 use delete_dialog::DeleteDialog;
 use list_view::PreviousEvaluations;
 use results_view::{Results, StorageAlert};
 use setup_view::SetupForm;
 use state::Evaluations;
+use volary_storage as storage;
+use volary_ui::sharing_check::CheckedExportDialog;
 
 /// The page, as the router mounts it.
 pub fn page() -> AnyView {

@@ -23,9 +23,9 @@ use volary_core::json::Text;
 use volary_core::message::{Message, Role};
 use volary_protocol::environments::{ChatLine, Question};
 
+use crate::models::{self, Ask, connections, prices};
 use volary_browser::http::{self, Timeouts};
 use volary_browser::{self as browser, network};
-use crate::models::{self, Ask, connections, prices};
 
 /// The largest page, in bytes.
 const LARGEST_PAGE: usize = 4 << 20;

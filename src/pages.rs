@@ -9,14 +9,14 @@ use futures_util::future::try_join;
 use leptos::wasm_split::wasm_split;
 use volary_view::route::Route;
 
-use volary_browser::lazy::{DrawFn, Loaded};
-use volary_browser::{appearance, location, spawn};
-use volary_ui::lazy::Coming;
-use volary_ui::styles;
-use volary_ui::later;
 use crate::navigation::Page;
 use crate::playground::built_in;
 use crate::review::opened_pages;
+use volary_browser::lazy::{DrawFn, Loaded};
+use volary_browser::{appearance, location, spawn};
+use volary_ui::later;
+use volary_ui::lazy::Coming;
+use volary_ui::styles;
 
 /// The loader of a page; `None` for the page that is part of the first load.
 pub fn load(page: Page) -> Option<fn() -> Coming> {

@@ -18,9 +18,9 @@ use volary_protocol::WorkerPart;
 use volary_protocol::checkout::{Event, Request, Summary};
 
 use volary_browser::files::GivenFile;
+use volary_browser::shared::{Shared, Unsaved};
 use volary_browser::transferable::Attachment;
 use volary_browser::worker_client::WorkerClient;
-use volary_browser::shared::{Shared, Unsaved};
 use volary_storage::checkout as storage;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

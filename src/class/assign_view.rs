@@ -10,13 +10,13 @@ use super::given::Given;
 use super::given_view::{GivenList, GivenView};
 use super::server_fields::ServerFields;
 use super::{service, start};
+use crate::playground::state::{Playground, use_playground};
 use volary_browser::{self as browser, files::GivenFile};
 use volary_ui::alert_box::AlertWords;
 use volary_ui::field::Field;
 use volary_ui::icon::NamedIcon;
 use volary_ui::text::inert;
 use volary_ui::{Glyph, Icon};
-use crate::playground::state::{Playground, use_playground};
 
 /// Longer lists of tasks are not offered; a link to one of their tasks can be added.
 const LONGEST_LIST: usize = 300;

@@ -11,9 +11,9 @@ use volary_episode::{Episode, native};
 
 use super::board::Board;
 use volary_browser as browser;
+use volary_storage::episodes;
 use volary_ui::Transcript;
 use volary_ui::text::inert;
-use volary_storage::episodes;
 
 /// The maximum number of models' episodes that take part.
 const MOST_MODELS: usize = 10;

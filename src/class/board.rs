@@ -15,9 +15,9 @@ use volary_episode::{Episode, native};
 use super::board_rows::ExportedRow;
 use super::given::Given;
 use super::service;
+use crate::navigation::{Page, use_pages};
 use volary_browser::database::KeptText;
 use volary_browser::{self as browser, timers};
-use crate::navigation::{Page, use_pages};
 use volary_storage as storage;
 use volary_storage::episodes::{self, StoredEpisode};
 

@@ -9,11 +9,11 @@ use volary_core::quantity::plural;
 use super::blind_view::Blind;
 use super::board::Board;
 use super::board_rows::{BoardRows, CellTexts, times};
+use crate::playground::rival;
+use crate::playground::state::{Playground, use_playground};
 use volary_browser::{self as browser, location, timers};
 use volary_ui::text::inert;
 use volary_ui::{Glyph, Icon};
-use crate::playground::rival;
-use crate::playground::state::{Playground, use_playground};
 
 /// What the table shows of the hand-ins.
 #[derive(Clone, Copy)]

@@ -8,9 +8,9 @@ use super::board::Board;
 use super::server_fields::ServerFields;
 use super::service;
 use volary_browser::timers;
+use volary_secrets::{self as secrets, KeyOrigin};
 use volary_ui::alert_box::AlertWords;
 use volary_ui::{Glyph, Icon};
-use volary_secrets::{self as secrets, KeyOrigin};
 
 /// The form that connects to a class server, or the state of the connection.
 #[component]

@@ -9,9 +9,9 @@ use volary_app::class::work_desk::{self, Event, HandInRoute, WorkDesk};
 use volary_classroom::{Assignment, Name};
 
 use super::service;
+use crate::learn::player::EpisodePlayer;
 use volary_browser::storage::{self, Keep};
 use volary_browser::{self as browser, files, timers};
-use crate::learn::player::EpisodePlayer;
 
 /// The work on an assignment.
 #[derive(Clone, Copy)]

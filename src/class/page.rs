@@ -11,10 +11,10 @@ use super::board::Board;
 use super::board_view::BoardView;
 use super::pair_view::PairView;
 use super::work_view::WorkView;
+use crate::navigation::{Hooks, Page, use_pages};
 use volary_browser::files::GivenFile;
 use volary_browser::{self as browser, location};
 use volary_ui::text::inert;
-use crate::navigation::{Hooks, Page, use_pages};
 
 /// Larger files are no assignments and no hand-ins.
 const LARGEST: f64 = 64e6;

@@ -9,10 +9,10 @@ use volary_episode::{Episode, native};
 use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
 use super::blind_view::{Blind, BlindView, Entrant};
-use volary_browser::{self as browser, location};
-use volary_ui::AlertBox;
 use crate::playground::state::{Playground, use_playground};
+use volary_browser::{self as browser, location};
 use volary_storage::episodes;
+use volary_ui::AlertBox;
 
 #[component]
 pub(super) fn PairView(left: String, right: String) -> impl IntoView {

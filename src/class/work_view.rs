@@ -12,14 +12,14 @@ use volary_core::quantity::plural;
 use super::board_rows::standing_words;
 use super::desk::Desk;
 use super::{service, start};
+use crate::learn::player::{EpisodePlayer, Workbench};
+use crate::learn::player_view::PlayView;
+use crate::playground::state::use_playground;
 use volary_browser::{element, timers};
 use volary_ui::alert_box::AlertWords;
 use volary_ui::field::Field;
 use volary_ui::text::inert;
 use volary_ui::{Glyph, Icon};
-use crate::learn::player::{EpisodePlayer, Workbench};
-use crate::learn::player_view::PlayView;
-use crate::playground::state::use_playground;
 
 /// A pupil's work on an assignment.
 #[component]

@@ -11,15 +11,15 @@ use volary_app::playground::address::last_step;
 use volary_core::json::{Json, to_json};
 
 use super::notes::NotesFold;
-use volary_browser::parent_window::{self, ParentMessage};
-use volary_browser::{self as browser, appearance, element, keys, location, timers};
-use volary_ui::text::inert;
-use volary_ui::{EpisodeStatus, Transcript};
 use crate::learn::opening::{self, linked_step};
 use crate::learn::player::{EpisodePlayer, Workbench};
 use crate::learn::player_view::{Controls, StateFold, Steps, Tools};
 use crate::playground::built_in;
 use crate::playground::state::{Playground, use_playground};
+use volary_browser::parent_window::{self, ParentMessage};
+use volary_browser::{self as browser, appearance, element, keys, location, timers};
+use volary_ui::text::inert;
+use volary_ui::{EpisodeStatus, Transcript};
 
 /// The time that a transcript takes to measure its steps.
 const SETTLING: Duration = Duration::from_millis(200);

@@ -9,13 +9,13 @@ use super::checkout::{Adding, CheckoutGroup};
 use super::page::DropTarget;
 use super::python_import;
 use super::templates::{TEMPLATES, Template};
-use volary_browser::files::{GivenFile, pick};
-use volary_browser::{location, spawn};
-use volary_ui::UnsavedNotice;
 use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{PythonFile, PythonSource};
 use crate::python::stored;
+use volary_browser::files::{GivenFile, pick};
+use volary_browser::{location, spawn};
+use volary_ui::UnsavedNotice;
 
 #[component]
 pub(super) fn Catalogue(

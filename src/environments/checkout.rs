@@ -13,12 +13,12 @@ use volary_protocol::checkout::{Domain, Summary};
 
 use super::catalogue::{Group, PlayButton, Row};
 use super::python_import::checkout_files;
+use crate::playground::state::use_playground;
+use crate::tau_bench::{self, CheckoutOrigin};
 use volary_browser::files::{GivenFile, pick, pick_folder};
 use volary_browser::{network, spawn};
 use volary_ui::UnsavedNotice;
 use volary_ui::field::Field;
-use crate::playground::state::use_playground;
-use crate::tau_bench::{self, CheckoutOrigin};
 
 /// Signals of the checkout that is being added.
 #[derive(Clone, Copy)]

@@ -8,6 +8,12 @@ use leptos::prelude::*;
 use super::code_check::{CodeCheck, CodeResult, error_title, ready_text};
 use super::page::DropTarget;
 use super::python_import;
+use crate::playground::python;
+use crate::playground::state::{Playground, use_playground};
+use crate::python::files::{Description, PythonSource};
+use crate::python::runtime::{self, PythonStatus};
+use crate::python::stored;
+use crate::python::wheels::Wheel;
 use volary_browser::code_editor::CodeEditor;
 use volary_browser::files::{GivenFile, download, pick};
 use volary_browser::spawn;
@@ -15,12 +21,6 @@ use volary_ui::UnsavedNotice;
 use volary_ui::field::Field;
 use volary_ui::growing_text::growing_text;
 use volary_ui::text::inert;
-use crate::playground::python;
-use crate::playground::state::{Playground, use_playground};
-use crate::python::files::{Description, PythonSource};
-use crate::python::runtime::{self, PythonStatus};
-use crate::python::stored;
-use crate::python::wheels::Wheel;
 
 /// Signals of the editor.
 #[derive(Clone, Copy)]

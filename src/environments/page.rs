@@ -9,9 +9,9 @@ use super::catalogue::Catalogue;
 use super::checkout::Adding;
 use super::editor::EditorPage;
 use super::python_import::may_be_checkout;
+use crate::navigation::{Hooks, Page, use_pages};
 use volary_browser::files::GivenFile;
 use volary_browser::location;
-use crate::navigation::{Hooks, Page, use_pages};
 
 /// The handler of dropped files, which the mounted catalogue or editor sets.
 pub(super) type DropTarget = StoredValue<Option<Rc<dyn Fn(Vec<GivenFile>)>>, LocalStorage>;

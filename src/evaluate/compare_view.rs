@@ -13,9 +13,9 @@ use volary_view::route::{ReviewPlace, Route};
 
 use super::chart::{percent, short};
 use volary_browser as browser;
+use volary_storage::evaluations as kept;
 use volary_ui::rows::Rows;
 use volary_ui::text::inert;
-use volary_storage::evaluations as kept;
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 40.0;

@@ -10,9 +10,9 @@ use super::chart::interval_words;
 use super::rename_dialog::RenameDialog;
 use super::state::Evaluations;
 use volary_browser::{location, timers};
+use volary_storage::evaluations::Head;
 use volary_ui::keyed::{key_of, keyed};
 use volary_ui::text::inert;
-use volary_storage::evaluations::Head;
 
 /// The list; empty if there are no evaluations. Rows are keyed by evaluation, so that a focused button never ends up
 /// deleting another one.

@@ -26,17 +26,17 @@ use volary_episode::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_
 use super::model_settings;
 use super::run::OpenRun;
 use super::stage::WorkerStage;
-use volary_browser::database::DatabaseChange;
-use volary_browser::{network, timers};
 use crate::models::{
     self, Ask, Asking, RequestProgress, Saved, connections, prices, record, rollout,
 };
+use ended::PlayedEpisode;
+use rate_limits::Flight;
+use volary_browser::database::DatabaseChange;
+use volary_browser::{network, timers};
 use volary_storage as storage;
 use volary_storage::episodes::StoredEpisode;
 use volary_storage::evaluations::{keeping_draft, keeping_step, steps};
 use volary_storage::origin::EVALUATED;
-use ended::PlayedEpisode;
-use rate_limits::Flight;
 
 const OFFLINE: &str =
     "The browser is offline. Nothing is lost: resume when the connection is back.";

@@ -22,12 +22,12 @@ use volary_protocol::{WorkerLoss, WorkerPart};
 use volary_remote::task;
 
 use super::remote_environments;
+use crate::outside::Questions;
+use crate::python;
 use volary_browser::database::KeptText;
 use volary_browser::transferable::Attachment;
 use volary_browser::worker_client::{Replies, Reply, WorkerClient};
 use volary_browser::{self as browser, timers};
-use crate::outside::Questions;
-use crate::python;
 
 /// The maximum number of workers. More do not help: the page, which stores the results, is the bottleneck.
 const MOST_WORKERS: usize = 6;

@@ -12,9 +12,9 @@ use volary_view::summary::seconds_text;
 use super::chart;
 use super::run::OpenRun;
 use super::state::Evaluations;
+use crate::outside::costs::RoleCosts;
 use volary_ui::alert_box::AlertWords;
 use volary_ui::text::inert;
-use crate::outside::costs::RoleCosts;
 
 const ELSEWHERE: &str = "This evaluation is running in another tab. Only one tab can run it, so \
      that nothing is paid for twice. Cancel it there or close that tab, then resume here.";

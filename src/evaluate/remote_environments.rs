@@ -11,8 +11,8 @@ use volary_episode::Recipe;
 use volary_protocol::environments::ServerAccess;
 use volary_remote::task;
 
-use volary_browser::location;
 use crate::remote::{keeping, transport};
+use volary_browser::location;
 
 thread_local! {
     /// The open environments and the addresses of their servers.

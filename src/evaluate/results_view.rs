@@ -12,9 +12,9 @@ use super::run::OpenRun;
 use super::state::Evaluations;
 use super::tasks_view::TasksTable;
 use volary_browser as browser;
+use volary_storage as storage;
 use volary_ui::alert_box::AlertWords;
 use volary_ui::text::inert;
-use volary_storage as storage;
 
 #[component]
 pub(super) fn Results(evaluations: Evaluations, run: Rc<OpenRun>) -> impl IntoView {

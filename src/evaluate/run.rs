@@ -22,15 +22,15 @@ use volary_core::json::Text;
 use super::model_episode;
 use super::pool::{Pool, PoolEvent};
 use super::remote_environments;
-use volary_browser::web_lock::{WebLock, acquire};
-use volary_browser::{self as browser, timers};
 use crate::outside;
-use volary_storage as storage;
-use volary_storage::episodes::StoredEpisode;
-use volary_storage::evaluations as kept;
 use changes::Changes;
 pub use signals::RunSignals;
 use throttle::{Due, Throttle};
+use volary_browser::web_lock::{WebLock, acquire};
+use volary_browser::{self as browser, timers};
+use volary_storage as storage;
+use volary_storage::episodes::StoredEpisode;
+use volary_storage::evaluations as kept;
 
 /// The time limit of an episode without a model, in seconds.
 const LONGEST_EPISODE: f64 = 120.0;

@@ -13,10 +13,10 @@ use self::state::{EvaluationSetup, PolicyEntry};
 use super::pool::idle_workers;
 use super::setup::PolicyChoice;
 use super::state::Evaluations;
-use volary_ui::SchemaForm;
-use volary_ui::icon::{Glyph, NamedIcon};
 use crate::models::connections;
 use crate::playground::intents::Intent;
+use volary_ui::SchemaForm;
+use volary_ui::icon::{Glyph, NamedIcon};
 
 const FORM: &str = "evaluation-form";
 

@@ -17,8 +17,8 @@ use volary_remote::task;
 
 use super::pool::{Lease, Pool};
 use super::remote_environments;
-use volary_browser::worker_client::Replies;
 use crate::outside::Questions;
+use volary_browser::worker_client::Replies;
 
 /// An environment in a worker. Dropping it closes the environment.
 pub struct WorkerStage {

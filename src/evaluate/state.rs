@@ -16,13 +16,13 @@ use volary_view::sharing_texts::OwnedFinding;
 
 use super::delete_dialog::Doomed;
 use super::run::{OpenRun, lock};
-use volary_browser::database::DatabaseError;
-use volary_browser::{self as browser, files, location, timers};
-use volary_ui::sharing_check::CheckedExport;
 use crate::playground::state::Playground;
 use crate::playground::url_sync;
+use volary_browser::database::DatabaseError;
+use volary_browser::{self as browser, files, location, timers};
 use volary_storage::evaluations::{self as kept, Head};
 use volary_storage::{self as storage, episodes};
+use volary_ui::sharing_check::CheckedExport;
 
 #[derive(Clone, Copy)]
 pub struct Evaluations {

@@ -7,11 +7,11 @@ use super::address::AddressField;
 use super::examples::EXAMPLES;
 use super::input::FieldErrors;
 use super::page::{Lab, OWN};
+use crate::tokenizer;
 use volary_browser::files::pick;
 use volary_browser::spawn;
 use volary_ui::CopyButton;
 use volary_ui::field::Field;
-use crate::tokenizer;
 
 /// Reads the error of a field.
 type ErrorOf = fn(&FieldErrors) -> Option<String>;

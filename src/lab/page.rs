@@ -17,11 +17,11 @@ use super::late_episode::{FollowedAddresses, LabMessages};
 use super::link;
 use super::report::{Report, examine};
 use super::results::Results;
+use crate::navigation::{Hooks, Page, use_pages};
+use crate::tokenizer::{self, LARGEST_FILE};
 use volary_browser::files::GivenFile;
 use volary_browser::{location, spawn, timers};
-use crate::navigation::{Hooks, Page, use_pages};
 use volary_storage::episodes;
-use crate::tokenizer::{self, LARGEST_FILE};
 
 /// The debounce delay between the last change and the report.
 const PAUSE: Duration = Duration::from_millis(200);

@@ -14,11 +14,11 @@ use super::lesson_progress::LessonProgress;
 use super::lesson_view::LessonView;
 use super::list::LessonList;
 use super::presentation::{self, Presentation, SequenceForm};
+use crate::navigation::{Hooks, Keys, Page, use_pages};
 use volary_browser::http::{self, Request, Timeouts};
 use volary_browser::{self as browser, element, location, network};
 use volary_ui::FetchQuestion;
 use volary_ui::text::inert;
-use crate::navigation::{Hooks, Keys, Page, use_pages};
 
 /// The address of the list, as its links have it.
 const LIST: &str = "#/learn";

@@ -20,9 +20,9 @@ use volary_protocol::WorkerPart;
 use volary_protocol::environments::{EnvironmentId, Event, Request};
 use volary_view::form::Form;
 
+use crate::playground::composer::arguments_schema;
 use volary_browser as browser;
 use volary_browser::worker_client::{Replies, WorkerClient};
-use crate::playground::composer::arguments_schema;
 
 /// The number of environment ids of each player.
 const IDS: EnvironmentId = 1 << 20;

@@ -13,13 +13,13 @@ use volary_episode::Recipe;
 use volary_lesson::{Play, Problem, Recording};
 
 use super::player::EpisodePlayer;
-use volary_browser::{self as browser, timers};
-use volary_ui::text::inert;
-use volary_ui::{DisclosureButton, EpisodeStatus, SchemaForm, Transcript};
 use crate::playground::frame_pane::{EpisodeSignals, FrameAndTree};
 use crate::playground::hidden_members::marked;
 use crate::playground::setup;
 use crate::playground::state::{Playground, use_playground};
+use volary_browser::{self as browser, timers};
+use volary_ui::text::inert;
+use volary_ui::{DisclosureButton, EpisodeStatus, SchemaForm, Transcript};
 
 /// The time that a transcript takes to measure its steps.
 const SETTLING: Duration = Duration::from_millis(200);

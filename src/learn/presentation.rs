@@ -19,14 +19,14 @@ use super::opening;
 use super::player::{EpisodePlayer, Workbench};
 use super::player_view::{Controls, Tools, open_play};
 use super::sequence::{PastedLinks, begin_words};
-use volary_browser::keys::KeyPress;
-use volary_browser::{self as browser, location};
-use volary_ui::CopyButton;
-use volary_ui::text::inert;
 use crate::playground::state::{Playground, use_playground};
 use crate::present::presenter::Presenter;
 use crate::present::revealed::Revealed;
 use crate::present::{Deck, ShownSlide, SlideSteps};
+use volary_browser::keys::KeyPress;
+use volary_browser::{self as browser, location};
+use volary_ui::CopyButton;
+use volary_ui::text::inert;
 
 /// Whether the lesson is read or presented, as the address says.
 #[derive(Clone, Copy)]

@@ -24,12 +24,12 @@ use volary_protocol::library::{Event, FileList, Origin, RemoteFile, Request, Unf
 use volary_protocol::{WorkerLoss, WorkerPart};
 
 use super::unfetched;
+use signals::LibrarySignals;
 use volary_browser::files::{self, GivenFile};
 use volary_browser::transferable::Attachment;
 use volary_browser::worker_client::{Replies, Reply, WorkerClient};
 use volary_browser::{network, spawn, timers};
 use volary_storage::episodes;
-use signals::LibrarySignals;
 
 /// A handle to the library. There is one library for the life of the page.
 #[derive(Clone, Copy)]

@@ -9,8 +9,8 @@ use volary_agent::model::{ApiKey, Connection};
 use volary_core::json::{self, Json, Text, from_json, to_json};
 
 use volary_browser as browser;
-use volary_secrets::{self as secrets, KeyOrigin};
 use volary_browser::shared::{Shared, Unsaved};
+use volary_secrets::{self as secrets, KeyOrigin};
 
 /// A stored connection.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,9 +18,9 @@ use volary_episode::Episode;
 use volary_protocol::WorkerPart;
 use volary_protocol::rollout::{Event, Request, RolloutCall, RolloutSetup, RolloutTask};
 
+use crate::tokenizer;
 use volary_browser::transferable::Attachment;
 use volary_browser::worker_client::WorkerClient;
-use crate::tokenizer;
 
 thread_local! {
     static WORKER: RefCell<Option<WorkerClient>> = const { RefCell::new(None) };

@@ -6,8 +6,8 @@ use volary_core::json::Text;
 use volary_core::quantity::{large_plural, plural};
 use volary_view::asking::cost_text;
 
-use volary_ui::later::LaterView;
 use crate::models::connections;
+use volary_ui::later::LaterView;
 
 /// [`RoleCosts`], for panes that are drawn before this lazy code is loaded.
 pub static ROLE_COSTS: LaterView = LaterView::new();

@@ -10,12 +10,12 @@ use volary_protocol::environments::Question;
 
 use super::costs::spent_words;
 use super::{dispatch, state};
+use crate::models::{Saved, connections, prices};
+use crate::navigation::{Page, use_pages};
 use volary_browser::network;
 use volary_ui::Dialog;
 use volary_ui::field::Field;
 use volary_ui::text::inert;
-use crate::models::{Saved, connections, prices};
-use crate::navigation::{Page, use_pages};
 
 /// The dialog, which is open while a question waits for an answer on the displayed page.
 #[component]

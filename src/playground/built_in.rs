@@ -7,8 +7,8 @@ use volary_app::playground::{Event, tasks};
 use super::session_driver;
 use super::state::Playground;
 use volary_browser::lazy::Loaded;
-use volary_ui::styles;
 use volary_ui::later::{self, Later};
+use volary_ui::styles;
 
 static FILL: Later<fn(Playground)> = Later::new();
 

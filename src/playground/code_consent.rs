@@ -5,8 +5,8 @@ use volary_core::Json;
 use volary_episode::Recipe;
 use volary_remote::task::PYTHON_CODE;
 
-use volary_ui::text::inert;
 use crate::python::files::PythonSource;
+use volary_ui::text::inert;
 
 /// The title of a dialog with [`code_consent`].
 pub const TITLE: &str = "Run this Python code?";

@@ -8,9 +8,9 @@ use super::page::once_whole;
 use super::run_controls::RunControls;
 use super::state::use_playground;
 use super::terms::terms;
-use volary_ui::{EpisodeStatus, Timeline};
 use volary_app::playground::address::last_step;
 use volary_app::playground::session::Phase;
+use volary_ui::{EpisodeStatus, Timeline};
 
 #[component]
 pub(super) fn EpisodeBar() -> impl IntoView {

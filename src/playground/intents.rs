@@ -42,14 +42,16 @@ use super::tau_bench;
 use super::transfer;
 use super::transfer_dialogs::{export_dialog, share_dialog};
 use super::url_sync;
-use volary_browser::files::GivenFile;
-use volary_browser::lazy::{Loaded, Unloaded};
-use volary_browser::{self as browser, crash_recovery, first_interaction, location, offline, timers};
-use volary_ui::styles;
-use volary_ui::later;
 use crate::navigation::Page;
 use crate::outside;
 use crate::outside::dialog::OutsideDialog;
+use volary_browser::files::GivenFile;
+use volary_browser::lazy::{Loaded, Unloaded};
+use volary_browser::{
+    self as browser, crash_recovery, first_interaction, location, offline, timers,
+};
+use volary_ui::later;
+use volary_ui::styles;
 
 /// A request of the user to the playground.
 #[derive(Clone)]

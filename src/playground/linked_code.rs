@@ -15,11 +15,11 @@ use volary_core::Object;
 
 use super::planned;
 use super::state::{Playground, use_playground};
+use crate::navigation::{Page, use_pages};
+use crate::python::files::{self, Description, PythonSource};
 use volary_browser::http::{self, Request, Timeouts};
 use volary_browser::{self as browser, location, network};
 use volary_ui::{Dialog, FetchQuestion};
-use crate::navigation::{Page, use_pages};
-use crate::python::files::{self, Description, PythonSource};
 
 /// The environment name in an address that points to Python code at another URL.
 pub const ENVIRONMENT: &str = "python";

@@ -14,8 +14,8 @@ use super::session_driver;
 use super::setup_pane::{ConfigurationPane, SetupPane};
 use super::state::{Playground, use_playground};
 use super::tools_pane::ToolsPane;
-use volary_ui::{PaneJumps, Transcript};
 use volary_ui::later::LaterView;
+use volary_ui::{PaneJumps, Transcript};
 
 /// The panes: id and name.
 const PANES: &[(&str, &str)] = &[

@@ -9,9 +9,9 @@ use volary_remote::task;
 use super::code_consent::{self, code_consent};
 use super::intents::Intent;
 use super::state::{Playground, use_playground};
+use crate::navigation::{Page, use_pages};
 use volary_ui::Dialog;
 use volary_ui::text::inert;
-use crate::navigation::{Page, use_pages};
 
 /// The number of actions shown at first; a button shows the same number more.
 const ACTIONS_AT_ONCE: usize = 200;

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use super::state::Playground;
-use volary_ui::playback::Playback;
 use volary_app::playground::address::last_step;
+use volary_ui::playback::Playback;
 
 /// Moves the selection while playback is on.
 pub fn play_along(playground: Playground) {

@@ -6,8 +6,8 @@ use volary_app::playground::policy::PolicyKind;
 use super::intents::Intent;
 use super::setup;
 use super::state::{Playground, use_playground};
-use volary_ui::Dialog;
 use crate::models::connections;
+use volary_ui::Dialog;
 
 pub fn policy_dialog() -> AnyView {
     let playground = use_playground();

@@ -12,9 +12,9 @@ use super::rival::PLAY_AGAINST;
 use super::setup;
 use super::state::use_playground;
 use super::terms::terms;
+use crate::outside::costs::ROLE_COSTS;
 use volary_ui::SchemaForm;
 use volary_ui::field::Field;
-use crate::outside::costs::ROLE_COSTS;
 
 #[component]
 pub(super) fn PolicyPane() -> impl IntoView {

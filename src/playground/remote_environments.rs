@@ -14,9 +14,9 @@ use super::python;
 use super::session_driver;
 use super::setup::{self, CONFIGURATION_FORM};
 use super::state::Playground;
-use volary_browser as browser;
 use crate::remote::servers::{self, Server};
 use crate::remote::{keeping, transport};
+use volary_browser as browser;
 
 /// The server at an address, if the user connected to it.
 pub fn server(playground: Playground, url: &str) -> Option<Server> {

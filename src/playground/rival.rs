@@ -21,9 +21,9 @@ use super::run_loop;
 use super::session_driver;
 use super::state::{Playground, use_playground};
 use super::url_sync;
+use crate::models::connections;
 use volary_browser::{self as browser, location, timers};
 use volary_ui::later::{Act, LaterView};
-use crate::models::connections;
 
 /// Slot for [`PlayAgainst`]. It is empty until the lazily loaded code is installed; nobody has played before that.
 pub(super) static PLAY_AGAINST: LaterView = LaterView::new();

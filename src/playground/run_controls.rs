@@ -10,8 +10,8 @@ use super::intents::Intent;
 use super::manual_action;
 use super::session_driver;
 use super::state::{Playground, use_playground};
-use volary_browser::{self as browser, timers};
 use volary_app::playground::session::Refusal;
+use volary_browser::{self as browser, timers};
 
 /// Duration after which Stop is offered for a step.
 const LONG: Duration = Duration::from_millis(400);

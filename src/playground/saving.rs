@@ -9,9 +9,9 @@ use volary_episode::{Episode, native};
 
 use super::session_driver;
 use super::state::Playground;
+use crate::navigation::{Page, use_pages};
 use volary_browser::database::KeptText;
 use volary_browser::{self as browser, location};
-use crate::navigation::{Page, use_pages};
 use volary_storage as storage;
 use volary_storage::episodes::{self, StoredEpisode};
 use volary_storage::origin::PLAYED;

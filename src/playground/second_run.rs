@@ -14,10 +14,10 @@ use volary_view::route::Route;
 
 use super::session_driver::second_play;
 use super::state::{Playground, use_playground};
-use volary_browser::{location, spawn};
-use volary_ui::text::inert;
 use crate::python::files::{self, CodeState, PythonSource};
 use crate::python::stored;
+use volary_browser::{location, spawn};
+use volary_ui::text::inert;
 
 /// Selects the code of a second run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -44,11 +44,11 @@ use super::saving;
 use super::setup;
 use super::state::Playground;
 use super::url_sync;
+use crate::python::files;
 use volary_browser as browser;
 use volary_browser::lazy::Unloaded;
 use volary_browser::timers::{self, Alarm};
 use volary_browser::worker_client::{Replies, WorkerClient};
-use crate::python::files;
 
 /// How long Stop waits for the step in progress before its worker is ended.
 const PATIENCE: Duration = Duration::from_secs(1);

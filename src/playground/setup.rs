@@ -18,8 +18,8 @@ use super::remote_environments;
 use super::session_driver;
 use super::state::Playground;
 use super::url_sync;
-use volary_browser as browser;
 use crate::remote::servers::Server;
+use volary_browser as browser;
 
 pub const CONFIGURATION_FORM: &str = "configuration-form";
 

@@ -11,8 +11,8 @@ use volary_envs::tau::original::{entry, listed};
 
 use super::session_driver;
 use super::state::Playground;
-use volary_browser as browser;
 use crate::tau_bench::{self, Checkout};
+use volary_browser as browser;
 
 /// Offers the tasks of the checkout, now and whenever it changes.
 pub(super) fn follow(playground: Playground) {

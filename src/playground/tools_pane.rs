@@ -13,9 +13,9 @@ use super::outlook::{StepOutlook, short};
 use super::session_driver;
 use super::state::{Playground, use_playground};
 use super::terms::terms;
+use volary_app::playground::session::Refusal;
 use volary_ui::field::Field;
 use volary_ui::{Glyph, Icon, SchemaForm};
-use volary_app::playground::session::Refusal;
 
 #[component]
 pub(super) fn ToolsPane() -> impl IntoView {

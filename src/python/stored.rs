@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use super::files::{Description, PythonFiles, PythonSource};
 use super::wheels::{LARGEST, Wheel};
 use volary_browser::files::GivenFile;
-use volary_browser::{spawn, timers};
 use volary_browser::shared::{Shared, Unsaved};
+use volary_browser::{spawn, timers};
 use volary_storage::sources;
 
 thread_local! {

@@ -6,8 +6,8 @@ use volary_core::json::{Json, Text};
 use volary_protocol::environments::ServerAccess;
 
 use super::servers::Server;
-use volary_secrets::{self as secrets, KeyOrigin, NotKept};
 use volary_browser::shared::{Shared, Unsaved};
+use volary_secrets::{self as secrets, KeyOrigin, NotKept};
 
 /// The prefix of owners of server keys, before the address.
 const OWNERS: &str = "server.";

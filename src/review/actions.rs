@@ -19,11 +19,6 @@ use super::forked::forked;
 use super::link_reach::LinkReach;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
-use volary_browser::{location, printer, spawn};
-use volary_ui::export_dialog::save;
-use volary_ui::icon::{Glyph, NamedIcon};
-use volary_ui::sharing_check::{CheckedExport, CheckedExportDialog, SharingCheck};
-use volary_ui::{CopyButton, Dialog, ExportDialog};
 use crate::library::client::{LibraryClient, requests};
 use crate::navigation::use_pages;
 use crate::playground::code_consent::{self, code_consent};
@@ -32,6 +27,11 @@ use crate::playground::setup;
 use crate::playground::state::Playground;
 use crate::playground::transfer::share_link;
 use crate::playground::url_sync;
+use volary_browser::{location, printer, spawn};
+use volary_ui::export_dialog::save;
+use volary_ui::icon::{Glyph, NamedIcon};
+use volary_ui::sharing_check::{CheckedExport, CheckedExportDialog, SharingCheck};
+use volary_ui::{CopyButton, Dialog, ExportDialog};
 
 /// The buttons and the export dialog.
 #[component]

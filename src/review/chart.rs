@@ -17,8 +17,8 @@ use volary_view::library::heading;
 use volary_view::route::{ReviewPlace, Route};
 
 use super::selection::Look;
-use volary_ui::text::inert;
 use drawn::DrawnChart;
+use volary_ui::text::inert;
 
 /// The chart, if it is shown.
 #[component]

@@ -23,6 +23,9 @@ use super::spots::hit_position_text;
 use super::tokens::bar::TokenBar;
 use super::tokens::{Tokens, address};
 use super::viewer::Viewer;
+use crate::library::client::LibraryClient;
+use crate::playground::second_run::{Code, code_note};
+use crate::playground::state::Playground;
 use volary_browser as browser;
 use volary_ui::icon::{Glyph, NamedIcon};
 use volary_ui::outline::{Badges, outline};
@@ -30,9 +33,6 @@ use volary_ui::step_bar::StepBar;
 use volary_ui::term::Terms;
 use volary_ui::text::inert;
 use volary_ui::{EpisodeStatus, Timeline, Transcript};
-use crate::library::client::LibraryClient;
-use crate::playground::second_run::{Code, code_note};
-use crate::playground::state::Playground;
 
 #[component]
 pub(super) fn EpisodePage(

@@ -8,8 +8,8 @@ use volary_core::quantity::count_text;
 use volary_view::route::{ReviewPlace, Route};
 
 use volary_browser as browser;
-use volary_ui::text::inert;
 use volary_storage::evaluations as kept;
+use volary_ui::text::inert;
 
 /// An evaluation with the ids of its unsuccessful episodes.
 #[derive(Clone, Debug, Default, PartialEq)]

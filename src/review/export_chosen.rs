@@ -14,9 +14,9 @@ use volary_view::sharing_texts::OwnedFinding;
 
 use super::found_runs::{findings_title, found_runs};
 use super::selection::Look;
+use crate::library::client::requests;
 use volary_ui::Dialog;
 use volary_ui::sharing_check::CheckedExport;
-use crate::library::client::requests;
 
 /// What is written.
 #[derive(Clone, Copy, PartialEq, Eq)]

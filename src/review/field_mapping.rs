@@ -14,10 +14,10 @@ use super::mapping_texts::{
     ChoiceText, PreviewTexts, choices, label, list_paths, names_text, offer_text, sample,
     unmapped_text, unread_text,
 };
-use volary_ui::text::inert;
-use volary_ui::{Dialog, UnsavedNotice};
 use crate::library::client::{LibraryClient, imports, requests};
 use crate::library::mappings;
+use volary_ui::text::inert;
+use volary_ui::{Dialog, UnsavedNotice};
 
 /// Offers to map the fields of a file that the last import could not read.
 #[component]

@@ -7,10 +7,10 @@ use volary_protocol::library::Origin;
 use volary_view::route::{ReviewPlace, Route};
 
 use super::address;
-use volary_browser::{location, network};
-use volary_ui::FetchQuestion;
 use crate::library::client::{LibraryClient, imports};
 use crate::navigation::Pages;
+use volary_browser::{location, network};
+use volary_ui::FetchQuestion;
 
 #[derive(Clone, Copy)]
 pub(super) struct FileInAddress {

@@ -10,8 +10,8 @@ use volary_view::route::{ReviewPlace, Route};
 use volary_view::summary::reward_text;
 
 use super::viewer::Viewer;
-use volary_ui::text::inert;
 use crate::library::client::LibraryClient;
+use volary_ui::text::inert;
 
 /// The list; empty for an episode that has no original and no forks.
 #[component]

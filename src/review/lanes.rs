@@ -15,9 +15,9 @@ use volary_view::route::{ReviewPlace, Route};
 use volary_view::step_bar::{WIDTH, place_of, step_at, step_bar};
 
 use super::viewer::Viewer;
+use crate::library::client::LibraryClient;
 use volary_browser::{element, location};
 use volary_ui::text::inert;
-use crate::library::client::LibraryClient;
 
 /// The height of a lane in units of the view box.
 const LANE: f64 = 10.0;

@@ -13,9 +13,9 @@ use super::selection::Look;
 use super::storage_dialog::StorageLine;
 use super::table::Table;
 use super::training::Training;
+use crate::library::client::{LibraryClient, imports};
 use volary_browser::files;
 use volary_ui::text::inert;
-use crate::library::client::{LibraryClient, imports};
 
 /// The URL of example trajectories that are part of the site (`crates/agent/tests/example` generates them).
 const EXAMPLE: &str = "#/review?url=examples/word-problems.jsonl";

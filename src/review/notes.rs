@@ -10,9 +10,9 @@ use volary_core::json::Text;
 use super::note_texts::{agreement_texts, imported, label_text};
 use super::stored_notes::{self, merge_stored};
 use volary_browser::files::{self, GivenFile};
+use volary_browser::shared::{Shared, Unsaved};
 use volary_browser::storage::{self, Keep};
 use volary_browser::{self as browser, timers};
-use volary_browser::shared::{Shared, Unsaved};
 
 /// The storage key of the notes.
 const KEPT: &str = "notes";

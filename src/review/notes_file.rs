@@ -12,9 +12,9 @@ use volary_app::review::notes_sync::{self, Event, NotesResponse, NotesSync, Ours
 use volary_core::json::Text;
 
 use super::notes::Notes;
+use crate::library::client::LibraryClient;
 use volary_browser::http::{self, Timeouts, Whole};
 use volary_browser::spawn;
-use crate::library::client::LibraryClient;
 
 /// The timeout for the server.
 const PATIENCE: Duration = Duration::from_secs(20);

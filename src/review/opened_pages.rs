@@ -17,13 +17,13 @@ use super::screen::ReviewScreen;
 use super::sequence::SequenceBar;
 use super::training::TrainingPage;
 use super::training::trail::Trail;
+use crate::present::presenter::Presenter;
 use volary_browser::appearance;
 use volary_browser::lazy::{DrawFn, Loaded};
 use volary_ui::keep_alive::KeepAlive;
+use volary_ui::later;
 use volary_ui::lazy::Coming;
 use volary_ui::prose;
-use volary_ui::later;
-use crate::present::presenter::Presenter;
 
 /// Returns whether the address names one of these pages.
 pub fn are_wanted(place: &ReviewPlace) -> bool {

@@ -14,9 +14,9 @@ use super::comparison::EpisodeComparison;
 use super::grid_page::{Grid, MOST};
 use super::sequence::Sequence;
 use super::viewer::Viewer;
-use volary_browser::timers;
 use crate::library::client::{LibraryClient, requests};
 use crate::playground::state::Playground;
+use volary_browser::timers;
 
 /// The parts of the page that show what is opened.
 #[derive(Clone, Copy)]

@@ -27,18 +27,18 @@ use super::selection::Look;
 use super::sequence::Sequence;
 use super::training::Training;
 use super::viewer::Viewer;
-use volary_browser::files::GivenFile;
-use volary_browser::keys::KeyPress;
-use volary_browser::{element, location, spawn, timers};
-use volary_ui::AlertBox;
-use volary_ui::keep_alive::KeepAlive;
-use volary_ui::lazy::lazy;
 use crate::library::client::{LibraryClient, imports};
 use crate::navigation::{Hooks, Page, Pages, use_pages};
 use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
-use volary_storage as storage;
 use crate::tokenizer;
+use volary_browser::files::GivenFile;
+use volary_browser::keys::KeyPress;
+use volary_browser::{element, location, spawn, timers};
+use volary_storage as storage;
+use volary_ui::AlertBox;
+use volary_ui::keep_alive::KeepAlive;
+use volary_ui::lazy::lazy;
 
 /// The time until the first rows are drawn. What only the playground and opened trajectories need is prepared after that.
 const FIRST_ROWS: Duration = Duration::from_millis(500);

@@ -16,10 +16,10 @@ use super::state_panel::StatePanel;
 use super::tokens::Tokens;
 use super::tokens::panel::TokenPanel;
 use super::viewer::Viewer;
+use crate::playground::state::Playground;
 use volary_ui::json_text::json_text;
 use volary_ui::text::{Fold, inert};
 use volary_ui::{CopyButton, Tabs};
-use crate::playground::state::Playground;
 
 const NAMES: &[&str] = &["Result", "State", "Notes", "Details", "Raw"];
 /// The tabs of an episode with tokens.

@@ -16,10 +16,10 @@ use super::gradually::{Work, gradually};
 use super::notes::Notes;
 use super::panels::{NOTES, STATE};
 use super::viewer::Viewer;
-use volary_ui::reward_curve::measure_curve;
-use volary_ui::text::inert;
 use crate::playground::frame_pane::FrameAndTree;
 use crate::playground::state::Playground;
+use volary_ui::reward_curve::measure_curve;
+use volary_ui::text::inert;
 
 /// The maximum number of changes listed.
 const MOST_CHANGES: usize = 60;

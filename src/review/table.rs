@@ -13,13 +13,13 @@ use volary_view::summary::outcome_class;
 
 use super::groups::bar;
 use super::selection::{HitsById, Look};
+use crate::library::findings::Match;
 use volary_browser::{element, spawn, timers};
 use volary_ui::keyed::key_of;
 use volary_ui::rows::Rows;
 use volary_ui::sort_button::{SortButton, aria_sort};
 use volary_ui::text::inert;
 use volary_ui::transient_memo::transient_memo;
-use crate::library::findings::Match;
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 40.0;

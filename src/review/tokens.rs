@@ -25,9 +25,9 @@ use volary_episode::token_record::{TokenRecord, TokenRecordError};
 use volary_view::token_lines::next_in_ranking;
 use volary_view::token_shades::Scale;
 
+use crate::tokenizer;
 use volary_browser::spawn;
 use volary_ui::transcript::reading::{ReadingOptions, Strips};
-use crate::tokenizer;
 
 use pins::pins;
 use strip::strip_of;

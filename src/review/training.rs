@@ -36,9 +36,9 @@ use volary_view::route::{ReviewPlace, TrainingLook, TrainingPlace};
 use super::comparison::EpisodeComparison;
 use super::gradually::{Work, gradually};
 use super::selection::Look;
-use volary_browser::{element, location, timers};
 use head::Head;
 use shown_run::{Level, RunContent, ShownRun, tab_title};
+use volary_browser::{element, location, timers};
 
 /// The number of rows looked at per slice.
 const LOOKED_AT: usize = 512;

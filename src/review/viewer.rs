@@ -15,14 +15,14 @@ use volary_view::highlight::Spot;
 
 use super::panels::{DETAILS, RESULT, telling_panel};
 use super::spots::{HitPlace, spot_of};
-use volary_ui::playback::Playback;
-use volary_ui::text::inert;
-use volary_ui::transcript::passage;
-use volary_ui::transcript::reading::ReadingOptions;
 use crate::library::client::{LibraryClient, requests};
 use crate::playground::frame_pane::EpisodeSignals;
 use crate::present::revealed::Revealed;
 use crate::present::{Deck, ShownSlide, SlideSteps};
+use volary_ui::playback::Playback;
+use volary_ui::text::inert;
+use volary_ui::transcript::passage;
+use volary_ui::transcript::reading::ReadingOptions;
 
 /// Signals of an open episode.
 #[derive(Clone, Copy)]

@@ -17,12 +17,12 @@ use volary_agent::model::connection::{PRESETS, Preset};
 use volary_core::json::Text;
 
 use super::section::Section;
+use crate::models::connections::{self, Saved, new_id};
 use volary_browser::element;
+use volary_secrets as secrets;
 use volary_ui::UnsavedNotice;
 use volary_ui::icon::{Glyph, Icon};
 use volary_ui::text::inert;
-use crate::models::connections::{self, Saved, new_id};
-use volary_secrets as secrets;
 
 #[component]
 pub(super) fn ModelConnections() -> impl IntoView {

@@ -6,11 +6,11 @@ use volary_agent::model::price::{PRICES_AS_OF, Price, Prices};
 use volary_core::json::Text;
 
 use super::section::Section;
+use crate::models::{connections, prices};
 use volary_browser::element;
 use volary_ui::UnsavedNotice;
 use volary_ui::icon::{Glyph, NamedIcon};
 use volary_ui::text::inert_name;
-use crate::models::{connections, prices};
 
 /// The price columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use leptos::ev::Event;
 use leptos::prelude::*;
 
 use super::section::Section;
+use crate::python::limits::{self, Limits, MEGABYTES, SECONDS};
 use volary_ui::UnsavedNotice;
 use volary_ui::field::Field;
-use crate::python::limits::{self, Limits, MEGABYTES, SECONDS};
 
 #[component]
 pub(super) fn PythonLimits() -> impl IntoView {

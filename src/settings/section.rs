@@ -5,8 +5,8 @@ use volary_app::notice::Notice;
 use volary_connectivity::Space;
 
 use volary_browser::network;
-use volary_ui::alert_box::AlertWords;
 use volary_secrets::KeyOrigin;
+use volary_ui::alert_box::AlertWords;
 
 /// A section with its heading and description.
 #[component]

@@ -10,15 +10,15 @@ use volary_remote::task;
 use super::section::{ApiKeyHelp, InsecurePage, Section, stays_with};
 use super::server_list::ServerList;
 use super::typed_keys::{self, TypedKeys};
-use volary_browser as browser;
-use volary_ui::alert_box::AlertWords;
-use volary_ui::field::Field;
-use volary_ui::{CopyButton, UnsavedNotice};
 use crate::playground::state::{Playground, use_playground};
 use crate::remote::connection;
 use crate::remote::keeping;
 use crate::remote::servers::Server;
+use volary_browser as browser;
 use volary_secrets::KeyOrigin;
+use volary_ui::alert_box::AlertWords;
+use volary_ui::field::Field;
+use volary_ui::{CopyButton, UnsavedNotice};
 
 #[derive(Clone, Copy)]
 pub(super) struct Servers {

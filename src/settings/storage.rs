@@ -8,16 +8,16 @@ use leptos::prelude::*;
 use storage_page::{StorageContent, StoragePage, StoredSummary};
 
 use super::section::Section;
+use crate::navigation::{Page, use_pages};
+use crate::tau_bench;
 use volary_browser::files;
 use volary_browser::storage_quota;
 use volary_browser::{self as browser, database::DatabaseError, network};
+use volary_storage::unreadable::{self, RecordLocation};
+use volary_storage::{self as storage, episodes, evaluations};
 use volary_ui::Persistence;
 use volary_ui::alert_box::AlertWords;
 use volary_ui::text::inert;
-use crate::navigation::{Page, use_pages};
-use volary_storage::unreadable::{self, RecordLocation};
-use volary_storage::{self as storage, episodes, evaluations};
-use crate::tau_bench;
 
 #[component]
 pub(super) fn Storage() -> impl IntoView {

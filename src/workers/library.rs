@@ -68,8 +68,8 @@ use self::finding::Search;
 use self::partial_preview::Previews;
 use crate::library::repository::{EpisodeStore, InFile, MemoryStore};
 use crate::library::source::Window;
-use volary_storage::origin::PUBLISHED;
 use crate::workers::in_flight::{Flight, InFlight};
+use volary_storage::origin::PUBLISHED;
 
 /// The maximum number of rows per message.
 const BATCH: usize = 200;

@@ -11,13 +11,13 @@ use super::host::{Incoming, Replies, Services, files, listen};
 use super::library::fetching::fetch;
 use super::library::listed_files::{fetch_list, refresh};
 use super::library::{LibraryService, Output, listing, reading, unstored};
+use crate::library::indexed_db_store::IndexedDbStore;
+use crate::library::source::Source;
 use volary_browser::clock::BrowserClock;
 use volary_browser::lazy::Loaded;
 use volary_browser::transferable::Attachment;
 use volary_browser::worker_port::WorkerPort;
 use volary_browser::{spawn, timers};
-use crate::library::indexed_db_store::IndexedDbStore;
-use crate::library::source::Source;
 use volary_storage::change_feed;
 
 struct LibraryHost {

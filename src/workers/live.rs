@@ -17,10 +17,10 @@ use volary_episode::{Episode, Recipe};
 use volary_protocol::environments::{ServerAccess, ServerEnvironment};
 use volary_remote::task;
 
-use volary_browser::timers;
 use crate::python;
 use crate::python::transport::PythonTransport;
 use crate::remote::opening;
+use volary_browser::timers;
 
 /// The metadata key of an episode for the value of the environment's own `get_id`.
 const ENVIRONMENT_ID: &str = "environment_id";

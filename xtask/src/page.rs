@@ -14,13 +14,14 @@ use crate::setup::{self, BUILD_TOOLS, Job, PYODIDE, TRUNK, WASM, WHEELS};
 use crate::wasm::{self, PROFILE_VARIABLE, Profile};
 
 /// The sources of the site. No other files affect it.
-pub const SOURCES: [&str; 13] = [
+pub const SOURCES: [&str; 14] = [
     ".cargo/config.toml",
     "Cargo.lock",
     "Cargo.toml",
     "Trunk.toml",
     "index.html",
     "crates",
+    "page",
     "public",
     "src",
     "style",

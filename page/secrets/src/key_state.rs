@@ -8,8 +8,8 @@
 //!   brings back those that another one deleted.
 
 use super::ring::Ring;
-use volary_browser::storage::Keep;
 use volary_browser::shared::is_preserved;
+use volary_browser::storage::Keep;
 
 /// The place where keys are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -17,11 +17,11 @@ mod ring;
 use leptos::prelude::*;
 use volary_agent::model::ApiKey;
 
-use volary_browser::storage::{self, Keep};
 pub use key_state::{Keeping, NotKept};
 use key_state::{KeyState, KeyStore};
 pub use origin::KeyOrigin;
 use ring::Ring;
+use volary_browser::storage::{self, Keep};
 
 /// The storage of the browser.
 struct BrowserKeys;

@@ -15,8 +15,8 @@ use volary_episode::native::{step_from_json, step_to_json};
 
 use super::record::{self, DraftRecord, FORMAT, HeadRecord};
 use super::{all, episodes, get, keys_between, unreadable, write};
-use volary_browser::database::{Damage, DatabaseChange, DatabaseError, KeptText, Store, after_all};
 use crate::origin::EVALUATED;
+use volary_browser::database::{Damage, DatabaseChange, DatabaseError, KeptText, Store, after_all};
 
 pub use volary_app::evaluation::{Draft, Head, Kept};
 

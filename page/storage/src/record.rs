@@ -139,10 +139,7 @@ fn parse(text: &str) -> Result<Json, Damage> {
 /// Compares a text with a golden file, or rewrites the file.
 #[cfg(test)]
 pub(super) fn check_golden(name: &str, text: &str) -> String {
-    let path = format!(
-        "{}/src/golden/{name}.json",
-        env!("CARGO_MANIFEST_DIR")
-    );
+    let path = format!("{}/src/golden/{name}.json", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, format!("{text}\n")).unwrap();
     }

@@ -17,8 +17,8 @@ use super::icon::{Glyph, Icon};
 use super::json_text::token_class;
 use super::keyed::keyed;
 use super::text::{folded_text, inert};
-use volary_browser as browser;
 use crate::later::Later;
+use volary_browser as browser;
 
 /// The maximum indentation depth.
 const MOST_INDENTS: usize = 12;

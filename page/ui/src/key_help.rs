@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use volary_view::glossary::TERMS;
 
 use super::dialog::Dialog;
-use volary_browser::{self as browser, offline};
 use crate::later::Later;
+use volary_browser::{self as browser, offline};
 
 type View = fn(RwSignal<bool>, &'static [(&'static str, &'static str)]) -> AnyView;
 

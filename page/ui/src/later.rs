@@ -12,9 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use leptos::prelude::AnyView;
 
-use crate::{
-    form, frame_tree, frame_view, key_help, reward_curve, term, text, transcript,
-};
+use crate::{form, frame_tree, frame_view, key_help, reward_curve, term, text, transcript};
 
 /// A slot for a lazily loaded function.
 pub struct Later<F>(OnceLock<F>);

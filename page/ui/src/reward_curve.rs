@@ -13,8 +13,8 @@ use volary_view::measures::StepMeasure;
 use volary_view::summary::reward_text;
 use volary_view::tally::Tally;
 
-use volary_browser as browser;
 use crate::later::Later;
+use volary_browser as browser;
 
 /// [`of_amounts`]. Without it, the curve is flat.
 static OF_AMOUNTS: Later<fn(&[f64]) -> Curve> = Later::new();

@@ -34,10 +34,10 @@ use volary_view::transcript::copied_text;
 use super::icon::{Glyph, Icon};
 use super::keyed::keyed;
 use super::text::inert;
-use volary_browser as browser;
 use block::StepBlock;
 pub use context::TranscriptContext;
 use reading::ReadingOptions;
+use volary_browser as browser;
 
 /// The maximum number of printed blocks: browsers take minutes to lay out more for print.
 const MOST_PRINTED: usize = 2_000;

@@ -9,8 +9,8 @@ use volary_agent::model::Usage;
 use volary_app::evaluation::{Evaluation, Wait};
 
 use super::{Halt, Playing};
-use volary_browser::timers;
 use crate::evaluate::run::OpenRun;
+use volary_browser::timers;
 
 /// Waits until a request may be sent.
 pub(super) async fn permit(playing: &Playing<'_>) -> Result<Flight, Halt> {

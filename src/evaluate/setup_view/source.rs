@@ -11,8 +11,6 @@ use volary_remote::task::is_server;
 use volary_view::form::Form;
 
 use super::state::EvaluationSetup;
-use volary_ui::SchemaForm;
-use volary_ui::field::Field;
 use crate::evaluate::setup::PolicyChoice;
 use crate::evaluate::setup::tasks::{
     CHOICE_LABEL, CHOICES, SelectableTasks, arguments_schema, tasks_schema,
@@ -21,6 +19,8 @@ use crate::playground::python;
 use crate::playground::python_entries::PythonEntry;
 use crate::playground::remote_environments;
 use crate::playground::setup::entry;
+use volary_ui::SchemaForm;
+use volary_ui::field::Field;
 
 /// The select for the task source.
 #[component]

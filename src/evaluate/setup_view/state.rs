@@ -11,12 +11,12 @@ use volary_view::form::Form;
 
 use super::size::EvaluationSize;
 use super::{FORM, planning, source};
-use volary_browser as browser;
 use crate::evaluate::rate_limits;
 use crate::evaluate::setup::tasks::{CHOICES, SelectableTasks, tasks_schema};
 use crate::evaluate::setup::{self, PolicyChoice};
 use crate::evaluate::state::Evaluations;
 use crate::models::{connections, prices};
+use volary_browser as browser;
 
 #[derive(Clone, Copy)]
 pub struct EvaluationSetup {

@@ -10,10 +10,10 @@ use volary_core::json::Text;
 use volary_protocol::library::{Origin, RemoteFile, Request};
 
 use super::{ImportSource, LibraryClient, following, site};
+use crate::library::mappings;
 use volary_browser::files::GivenFile;
 use volary_browser::transferable::Attachment;
 use volary_browser::{location, spawn, timers};
-use crate::library::mappings;
 use volary_storage::{self as storage, episodes};
 
 /// The timeout for a worker to stop a reading. It can stop between two slices of a file, but not within a file that it

@@ -19,7 +19,6 @@ use volary_view::turn::Stage;
 use super::settings::Settings;
 use super::state::{ModelState, state};
 use super::turn_rules::{self, AwaitedState};
-use volary_browser::{self as browser, timers};
 use crate::models::{
     Ask, Asked, Limits, Saved, Stopped, ask_within, connections, diagnose, prices, record, rollout,
 };
@@ -27,6 +26,7 @@ use crate::playground::player::Player;
 use crate::playground::policy_settings::POLICY_FORM;
 use crate::playground::session_driver::{settled, update};
 use crate::playground::state::Playground;
+use volary_browser::{self as browser, timers};
 
 /// Returns a player for the configured model. If a setting is invalid, marks it and returns `None`.
 pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {

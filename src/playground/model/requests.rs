@@ -5,10 +5,10 @@ use volary_agent::model::Exchange;
 use volary_agent::model::exchange::KeptError;
 
 use super::state::state;
-use volary_ui::Dialog;
-use volary_ui::inspector::Inspector;
 use crate::models::record;
 use crate::playground::state::use_playground;
+use volary_ui::Dialog;
+use volary_ui::inspector::Inspector;
 
 /// The dialog, which is open while a step is inspected.
 pub(super) fn requests_dialog() -> AnyView {

@@ -6,10 +6,10 @@ use volary_view::form::Form;
 
 use super::settings::{asking_form_like, in_short};
 use super::state::{ModelState, state};
-use volary_ui::icon::{Glyph, Icon};
-use volary_ui::{SchemaForm, UnsavedNotice};
 use crate::models::connections;
 use crate::playground::state::{Playground, use_playground};
+use volary_ui::icon::{Glyph, Icon};
+use volary_ui::{SchemaForm, UnsavedNotice};
 
 pub(super) fn settings_view() -> AnyView {
     let playground = use_playground();

@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use volary_view::form::Form;
 use volary_view::turn::{Stage, StreamingTurn};
 
-use volary_browser::{self as browser, timers};
 use crate::models::RequestProgress;
+use volary_browser::{self as browser, timers};
 
 /// Interval at which a countdown is updated.
 const TICK: Duration = Duration::from_millis(200);

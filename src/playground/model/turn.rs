@@ -4,9 +4,9 @@
 use leptos::prelude::*;
 
 use super::state::state;
-use volary_ui::turn::{TurnActions, TurnView};
 use crate::playground::intents::Intent;
 use crate::playground::state::use_playground;
+use volary_ui::turn::{TurnActions, TurnView};
 
 pub(super) fn turn_pane() -> AnyView {
     let playground = use_playground();

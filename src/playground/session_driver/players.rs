@@ -9,12 +9,12 @@ use volary_app::playground::Event;
 use volary_app::playground::policy::PolicyKind;
 
 use super::update;
-use volary_browser as browser;
-use volary_browser::lazy::Unloaded;
 use crate::playground::model;
 use crate::playground::player::Player;
 use crate::playground::policy_settings::{self, Plan};
 use crate::playground::state::Playground;
+use volary_browser as browser;
+use volary_browser::lazy::Unloaded;
 
 /// The longest pause between two steps.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);

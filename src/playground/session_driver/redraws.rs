@@ -5,9 +5,9 @@ use volary_app::playground::run::Run;
 
 use leptos::prelude::*;
 
-use volary_browser::{self as browser, timers};
 use crate::playground::state::Playground;
 use volary_app::playground::redraw::Redraw;
+use volary_browser::{self as browser, timers};
 
 /// A step that takes no longer than this is not shown as in progress.
 const SHORT: Duration = Duration::from_millis(100);

@@ -13,10 +13,10 @@ use volary_view::point_keys::{PointKey, PointStart, point_key};
 use super::address;
 use super::paths::{SIDE, dots, grid, means, ticks};
 use super::tables::{counts_table, values_table};
-use volary_browser::{element, keys, location};
-use volary_ui::text::inert;
 use crate::review::groups::rounded;
 use crate::review::selection::Look;
+use volary_browser::{element, keys, location};
+use volary_ui::text::inert;
 
 /// The approximate ratio of the chart's width to its height.
 const STRETCH: f64 = 3.0;

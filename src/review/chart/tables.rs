@@ -9,8 +9,8 @@ use volary_view::library::{cell_text, heading};
 
 use super::address;
 use super::drawn::DrawnChart;
-use volary_ui::text::inert;
 use crate::review::groups::mean_text;
+use volary_ui::text::inert;
 
 /// The maximum number of points that the table lists.
 const MOST_LISTED: usize = 200;

@@ -7,8 +7,8 @@ use volary_view::route::TokenPlace;
 
 use super::pins::{pin, pins};
 use super::{EPSILON, TOLERANCE, Tokens};
-use volary_browser::timers;
 use crate::review::viewer::Viewer;
+use volary_browser::timers;
 
 /// The pointer passes over many tokens; only one on which it rests is written, as browsers limit changes of the address.
 const REST: Duration = Duration::from_millis(300);

@@ -8,10 +8,10 @@ use volary_core::quantity::count_text;
 
 use super::vocabulary::Texts;
 use super::{Tokens, is_positive};
+use crate::tokenizer;
 use volary_browser as browser;
 use volary_ui::number_field::NumberField;
 use volary_ui::text::inert;
-use crate::tokenizer;
 
 #[component]
 pub(super) fn Checks(tokens: Tokens) -> impl IntoView {

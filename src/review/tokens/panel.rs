@@ -11,10 +11,10 @@ use super::checks::Checks;
 use super::trained::TrainedText;
 use super::vocabulary::shown;
 use super::{Tokens, is_positive};
-use volary_ui::number_field::NumberField;
-use volary_ui::text::inert;
 use crate::review::panels::TOKENS;
 use crate::tokenizer;
+use volary_ui::number_field::NumberField;
+use volary_ui::text::inert;
 
 #[component]
 pub(in crate::review) fn TokenPanel(tokens: Tokens) -> impl IntoView {

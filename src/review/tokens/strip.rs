@@ -17,11 +17,11 @@ use volary_view::token_words::{strip_counts, strip_head, strip_name, token_descr
 
 use super::vocabulary::all_shown;
 use super::{Tokens, Wish};
+use crate::tokenizer;
 use volary_browser as browser;
 use volary_ui::rows::Rows;
 use volary_ui::text::inert;
 use volary_ui::transient_memo::transient_memo;
-use crate::tokenizer;
 
 /// The height of a line in pixels, as in the style sheet.
 const LINE: f64 = 24.0;

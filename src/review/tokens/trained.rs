@@ -8,9 +8,9 @@ use volary_core::json::Text;
 
 use super::Tokens;
 use super::vocabulary::Texts;
+use crate::tokenizer;
 use volary_ui::CopyButton;
 use volary_ui::text::{Fold, folded_text, inert};
-use crate::tokenizer;
 
 /// Longer texts are shown as one text that can be unfolded.
 const MOST_PIECES: usize = 200;

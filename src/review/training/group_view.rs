@@ -12,10 +12,10 @@ use volary_view::training::{column_decimals, column_text, sample_figure_text};
 use super::texts::{advantage_text, group_facts};
 use super::timeline::times;
 use super::{ShownRun, Training};
-use volary_ui::text::inert;
 use crate::library::client::requests;
 use crate::review::compare_page;
 use crate::review::groups::bar;
+use volary_ui::text::inert;
 
 pub(super) fn view(
     training: Training,

@@ -10,10 +10,10 @@ use volary_view::route::TrainingPlace;
 
 use super::shown_run::Way;
 use super::{ShownRun, Training, kept_reward};
+use crate::review::export_chosen::findings;
 use volary_browser::location;
 use volary_ui::sharing_check::{CheckedExport, CheckedExportDialog};
 use volary_ui::text::inert;
-use crate::review::export_chosen::findings;
 
 #[component]
 pub(super) fn Head(training: Training) -> impl IntoView {

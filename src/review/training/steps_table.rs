@@ -6,8 +6,8 @@ use volary_view::route::TrainingPlace;
 use super::ShownRun;
 use super::step_rows::{StepRow, StepRows};
 use super::texts::left_out;
-use volary_ui::text::inert;
 use crate::review::groups::bar;
+use volary_ui::text::inert;
 
 /// The table of a run at a place, with the steps of another one below its own.
 pub(super) fn steps_table(

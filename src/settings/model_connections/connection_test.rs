@@ -12,11 +12,11 @@ use volary_episode::Episode;
 
 use super::super::section::Problem as ProblemAlert;
 use super::Editor;
+use crate::models::{Ask, RequestProgress, Saved, ask, diagnose, prices, rollout};
 use volary_browser as browser;
 use volary_browser::http::Timeouts;
 use volary_ui::icon::{Glyph, Icon};
 use volary_ui::text::inert;
-use crate::models::{Ask, RequestProgress, Saved, ask, diagnose, prices, rollout};
 
 /// Timeout without data. It is long enough for a local model that has to be loaded first.
 const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);

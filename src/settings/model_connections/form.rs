@@ -10,11 +10,11 @@ use super::connection_test::{TestButton, TestResult};
 use super::generate::GenerateFields;
 use super::names::ModelField;
 use super::{Actions, Editor};
-use volary_browser::{element, network};
-use volary_ui::field::Field;
 use crate::models::connections::Saved;
 use crate::models::provider_choice::{ProviderChoice, ProviderGroups, advice};
+use volary_browser::{element, network};
 use volary_secrets::{self as secrets, Keeping};
+use volary_ui::field::Field;
 
 /// The **Model connection** group.
 #[component]

@@ -6,8 +6,8 @@ use volary_agent::model::sglang::setup::GenerateSetup;
 use volary_tokens::{Builtin, MaskMode};
 
 use super::Editor;
-use volary_ui::field::Field;
 use crate::tokenizer;
+use volary_ui::field::Field;
 
 /// The option value for a custom template.
 const OWN: &str = "own";

@@ -8,9 +8,9 @@ use super::super::section::Problem;
 use super::Editor;
 use super::form::TextInput;
 use super::offered_models::{ModelList, OfferedModels, choice_words};
+use crate::models::{diagnose, list};
 use volary_browser as browser;
 use volary_ui::field::Field;
-use crate::models::{diagnose, list};
 
 /// The list of models as signals.
 #[derive(Clone, Copy)]

@@ -16,9 +16,9 @@ use volary_protocol::RequestId;
 use volary_protocol::library::{Event, Origin, RemoteFile, Unfetched};
 
 use super::{LibraryService, Output, reading as readings};
+use crate::library::source::Source;
 use volary_browser::files::streaming_download::{FetchError, StreamingDownload};
 use volary_browser::http::HttpError;
-use crate::library::source::Source;
 
 /// The minimum number of seconds between two reports of a download's progress.
 const REPORT_INTERVAL: f64 = 0.1;

@@ -28,11 +28,11 @@ use super::renewal::Renewal;
 use super::report::Report;
 use super::step_dumps::is_dump;
 use super::{LibraryService, Output, Send, file_heads, readers, reading as readings};
+use crate::library::source::{Source, Window};
 use volary_browser::files::ranged_file::{HEAD, RangedFile};
 use volary_browser::files::streaming_download::FetchError;
 use volary_browser::http::{self, HttpError, Timeouts};
 use volary_browser::location;
-use crate::library::source::{Source, Window};
 
 /// How many files are opened at the same time. Browsers have six connections to a server.
 const CONCURRENT_OPENS: usize = 6;

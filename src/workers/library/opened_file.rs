@@ -8,8 +8,8 @@ use futures_util::FutureExt;
 use futures_util::future::{LocalBoxFuture, ready};
 use volary_core::json::Text;
 
-use volary_browser::files::ranged_file::RangedFile;
 use crate::library::source::{JoinedSource, Source};
+use volary_browser::files::ranged_file::RangedFile;
 
 /// A file that is read in ranges.
 #[derive(Clone)]

@@ -22,8 +22,8 @@ use super::large_file::{Beginning, FileRead};
 use super::reading::RunningImport;
 use super::step_dumps::is_dump;
 use super::{LibraryService, annotations, packed_log, slices};
-use volary_browser::lazy::{Loaded, Unloaded};
 use crate::library::source::{Source, Window};
+use volary_browser::lazy::{Loaded, Unloaded};
 
 /// The beginning of a large file.
 pub(super) type FileBegun<'b> = LocalBoxFuture<'b, Result<Option<Box<dyn Beginning>>, String>>;

@@ -25,8 +25,8 @@ use super::{
 };
 use crate::library::repository::{EpisodeStore, Item, Unkept};
 use crate::library::source::{Source, Window};
-use volary_storage::origin;
 use crate::workers::in_flight::InFlight;
+use volary_storage::origin;
 
 /// The outcome of storing episodes.
 struct Added {

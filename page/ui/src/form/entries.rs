@@ -8,10 +8,10 @@ use volary_view::form::{EntryAction, Field, FieldDraft, MoveDirection};
 
 use super::field::{Slot, draw};
 use super::nested::nest;
-use volary_browser as browser;
 use crate::icon::{Glyph, Icon};
 use crate::keyed::keyed;
 use crate::text::inert;
+use volary_browser as browser;
 
 /// Renders the fields of an entry from its key and index.
 type DrawEntry = Arc<dyn Fn(&Slot, u32, Memo<usize>) -> AnyView + Send + Sync>;

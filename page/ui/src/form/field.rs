@@ -12,8 +12,8 @@ use super::control::{check_box, choice, fixed};
 use super::entries::{list, map};
 use super::nested::{either, group, tuple};
 use super::text_field::text_field;
-use crate::text::inert;
 use crate::later::Later;
+use crate::text::inert;
 
 /// A field and its position in the form.
 pub(super) struct Slot {

@@ -11,11 +11,11 @@ use volary_view::scroll::Scroll;
 use super::ScrollState;
 use super::message::copied;
 use super::reading::ReadingOptions;
+use crate::folds::Folds;
+use crate::later;
+use crate::text::Fold;
 use volary_browser as browser;
 use volary_browser::timers::{Alarm, alarm};
-use crate::folds::Folds;
-use crate::text::Fold;
-use crate::later;
 
 /// The place of a text: step, message, and part of the message.
 pub(super) type FoldKey = (usize, usize, usize);

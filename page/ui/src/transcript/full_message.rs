@@ -20,11 +20,11 @@ use super::message::speaker;
 use super::message_text::{manner, message_text};
 use super::model_exchange::{model_exchange, thinking};
 use super::reading::{ContentKind, ReadingOptions, Spot};
-use volary_browser as browser;
 use crate::icon::{Glyph, Icon};
 use crate::json_text::json_text;
 use crate::text::inert;
 use crate::transient_memo::transient_memo;
+use volary_browser as browser;
 
 /// Maximum number of characters shown of a collapsed message.
 const LINE: usize = 160;

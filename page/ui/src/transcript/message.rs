@@ -8,8 +8,8 @@ use volary_episode::{Episode, StepRecord};
 use volary_view::content::{Content, content};
 
 use super::context::{CopyMessage, TranscriptContext};
-use crate::text::{folded_text, inert_name};
 use crate::later::Later;
+use crate::text::{folded_text, inert_name};
 
 /// Renders a message. Arguments: step and index of the message, the message, the step's record if the message is its
 /// action, and the call that each observation answers.

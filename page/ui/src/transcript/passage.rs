@@ -16,8 +16,8 @@ use super::call::part_of;
 use super::context::{FoldKey, MESSAGE, STEP, TranscriptContext};
 use super::model_exchange::THOUGHT;
 use super::reading::{ContentKind, ReadingOptions, Spot};
-use volary_browser as browser;
 use crate::text::Fold;
+use volary_browser as browser;
 
 /// The maximum number of frames to wait for the words to be rendered: content above them is laid out first.
 const MOST_FRAMES: usize = 12;
