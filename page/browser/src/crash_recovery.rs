@@ -68,8 +68,6 @@ pub fn rescued() -> Option<String> {
 }
 
 fn show(message: &str) {
-    // A second panic while saving must not recurse.
-    let save = SAVE.try_with(|save| save.try_borrow_mut().ok()?.take());
     let Some(document) = web_sys::window().and_then(|window| window.document()) else {
         return;
     };
@@ -79,13 +77,18 @@ fn show(message: &str) {
             .and_then(|element| element.dyn_into::<HtmlElement>().ok())
     };
     if let Some(broken) = element("broken") {
+        // What follows from the first panic explains nothing, and a panic while saving must not recurse.
+        if !broken.hidden() {
+            return;
+        }
         broken.set_hidden(false);
     }
     if let Some(reason) = element("broken-reason") {
-        let redact = REDACT.take();
+        let redact = REDACT.get();
         let redacted = redact.map(|redact| redact(message));
         reason.set_text_content(Some(redacted.as_deref().unwrap_or(message)));
     }
+    let save = SAVE.try_with(|save| save.try_borrow_mut().ok()?.take());
     let kept = save
         .ok()
         .flatten()
