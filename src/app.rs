@@ -5,17 +5,17 @@ use leptos::prelude::*;
 use volary_app::playground::run::Run;
 use volary_view::route::Route;
 
-use crate::navigation::{Page, Pages};
 use crate::pages;
-use crate::playground::intents::{self, Intent};
-use crate::playground::page::PlaygroundPage;
-use crate::playground::state::Playground;
-use crate::playground::url_sync;
 use volary_browser::storage::{self, Keep};
 use volary_browser::{appearance, element, files, keys, location};
+use volary_playground::intents::{self, Intent};
+use volary_playground::page::PlaygroundPage;
+use volary_playground::state::Playground;
+use volary_playground::url_sync;
 use volary_ui::keep_alive::KeepAlive;
 use volary_ui::key_help::KEY_HELP;
 use volary_ui::lazy::{Coming, lazy};
+use volary_ui::navigation::{Page, Pages};
 use volary_ui::{AlertBox, Theme, ThemeSwitch};
 
 /// The keyboard shortcuts, as the help overlay lists them.

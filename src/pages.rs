@@ -9,13 +9,13 @@ use futures_util::future::try_join;
 use leptos::wasm_split::wasm_split;
 use volary_view::route::Route;
 
-use crate::navigation::Page;
-use crate::playground::built_in;
-use crate::review::opened_pages;
 use volary_browser::lazy::{DrawFn, Loaded};
 use volary_browser::{appearance, location, spawn};
+use volary_playground::built_in;
+use volary_review::opened_pages;
 use volary_ui::later;
 use volary_ui::lazy::Coming;
+use volary_ui::navigation::Page;
 use volary_ui::styles;
 
 /// The loader of a page; `None` for the page that is part of the first load.
@@ -81,7 +81,7 @@ fn review() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/mapping.css"));
     appearance::adopt(include_str!("../style/plot.css"));
     appearance::adopt(include_str!("../style/chart.css"));
-    Ok(crate::review::page::page)
+    Ok(volary_review::page::page)
 }
 
 #[wasm_split(evaluate, wasm_split_path = leptos::wasm_split, fallible)]
@@ -89,7 +89,7 @@ fn evaluate() -> Loaded<DrawFn> {
     install_shared();
     appearance::adopt(include_str!("../style/evaluate.css"));
     appearance::adopt(include_str!("../style/results.css"));
-    Ok(crate::evaluate::page)
+    Ok(volary_evaluate::page)
 }
 
 #[wasm_split(learn, wasm_split_path = leptos::wasm_split, fallible)]
@@ -99,7 +99,7 @@ fn learn() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/present.css"));
     volary_ui::prose::install();
-    Ok(crate::learn::page::page)
+    Ok(volary_teach::learn::page::page)
 }
 
 /// In the part of the lessons, whose player it uses.
@@ -110,7 +110,7 @@ fn class() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/class.css"));
     volary_ui::prose::install();
-    Ok(crate::class::page::page)
+    Ok(volary_teach::class::page::page)
 }
 
 /// In the same part as the lessons, whose player it shows.
@@ -120,14 +120,14 @@ fn embedded() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/embed.css"));
     volary_ui::prose::install();
-    Ok(crate::embed::page::page)
+    Ok(volary_teach::embed::page::page)
 }
 
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
 fn settings() -> Loaded<DrawFn> {
     install_shared();
     appearance::adopt(include_str!("../style/settings.css"));
-    Ok(crate::settings::page::page)
+    Ok(volary_settings::settings::page::page)
 }
 
 /// In the part of the settings: each additional part adds files of shared code, so a small page is not worth a part of
@@ -137,12 +137,12 @@ fn environments() -> Loaded<DrawFn> {
     install_shared();
     appearance::adopt(include_str!("../style/settings.css"));
     appearance::adopt(include_str!("../style/environments.css"));
-    Ok(crate::environments::page::page)
+    Ok(volary_settings::environments::page::page)
 }
 
 #[wasm_split(template, wasm_split_path = leptos::wasm_split, fallible)]
 fn template() -> Loaded<DrawFn> {
     install_shared();
     appearance::adopt(include_str!("../style/lab.css"));
-    Ok(crate::lab::page::page)
+    Ok(volary_settings::lab::page::page)
 }

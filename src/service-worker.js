@@ -7,7 +7,7 @@
 // - A version is stored whole or not at all. An older one is deleted once no tab uses it.
 // - The tab of the first visit is served from the store as soon as that is complete, so it works on if another version is
 //   published meanwhile. Later versions wait until no tab is served by this one.
-// - The document of the Python sandbox comes from the store of src/browser/python_files.rs, always with a header that makes
+// - The document of the Python sandbox comes from the store of page/browser/src/python_files.rs, always with a header that makes
 //   its origin opaque. Browsers ask for it here only without the frame's attribute `sandbox`, which has the same effect.
 // - In development BUILD is null: the worker deletes what an earlier build stored, and removes itself.
 

@@ -12,7 +12,7 @@ const isFramedByAnotherSite = () => {
   }
 };
 
-// The view for frames in other pages (src/embed). It must not reach keys, connections and stored episodes, so the
+// The view for frames in other pages (page/teach/src/embed). It must not reach keys, connections and stored episodes, so the
 // browser's stores are removed before any other code runs.
 const isEmbedded = globalThis.document && /[?&]embed=1(&|$)/.test(location.search);
 const removeStores = () => {
@@ -61,10 +61,10 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
     // Review shows what a worker reads, so the worker starts while the code of the page is loading. The browser starts a
     // worker through the page's thread, which that code keeps busy, so the code waits a little.
     const begun = location.hash.startsWith("#/review") && startEarly("library");
-    // src/browser/offline.rs asks for it. Browsers have service workers only on https and localhost.
+    // page/browser/src/offline.rs asks for it. Browsers have service workers only on https and localhost.
     globalThis.storeOffline = () =>
       navigator.serviceWorker?.register(policy.createScriptURL("offline"), { updateViaCache: "none" });
-    // src/browser/code_editor.rs asks for it.
+    // page/browser/src/code_editor.rs asks for it.
     globalThis.loadEditor = () => import(new URL("editor.js", glue).href);
     const { default: start } = await import(glue);
     // `volary view` lets the browser in first (crates/cli/src/view/enter.js).
@@ -75,14 +75,14 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
     // The first step needs this worker, but the first view does not.
     if (!isEmbedded && /^(#\/?|#\/run\b.*)?$/.test(location.hash)) startEarly("environments");
   } catch (error) {
-    // src/browser/rescue.rs shows panics; this shows what failed before Rust started.
+    // page/browser/src/rescue.rs shows panics; this shows what failed before Rust started.
     const reason = document.getElementById("broken-reason");
     reason.textContent ||= String(error);
     document.getElementById("broken").hidden = false;
     throw error;
   }
 } else {
-  // The page sends the wasm, already compiled. Messages that arrive earlier wait for src/browser/worker_port.rs.
+  // The page sends the wasm, already compiled. Messages that arrive earlier wait for page/browser/src/worker_port.rs.
   const letters = (globalThis.letters = []);
   const module = new Promise((resolve) => {
     onmessage = ({ data }) => {

@@ -1,63 +1,67 @@
-// What a first visit costs: opens VOLARY_URL several times, each time with an empty cache, until the
-// playground can be played, and prints one JSON object: bytes (gzipped, of all that was fetched),
-// milliseconds (from the start of the navigation, the median), later (bytes that follow at the first
-// sign of a person), twice (addresses fetched again).
+// What a newcomer waits for: opens the page with an empty cache, takes the first action as soon as it can be taken, and
+// waits for the answer. Prints one JSON object: for each line and each way of caching the milliseconds until the view is
+// drawn and until the step is answered (medians, from the start of the navigation), the bytes that the view needs and all
+// that were sent until the answer, gzipped, and the files that were sent twice. FILES=1 lists the files.
 
-import { gzipSync } from "node:zlib";
 import { chromium } from "@playwright/test";
 
-const VISITS = 7;
+import { Playground } from "../e2e/support/playground.mjs";
+import { slowServer } from "./support/slow_network.mjs";
+
+const VISITS = Number(process.env.VISITS ?? 5);
+/** The wasm that the first view does not need. */
+const isLater = (path) => path.endsWith(".wasm") && !path.endsWith("volary_bg.wasm");
+/** 1.6 Mbit a second, with a processor that is four times slower; and a local server. */
+const LINES = {
+  fast: { bytesPerSecond: 1e9, latency: 0, slowdown: 1 },
+  slow: { bytesPerSecond: 200_000, latency: 150, slowdown: 4 },
+};
+const CACHES = { cached: "max-age=600", uncached: undefined };
 
 const browser = await chromium.launch({
   executablePath: process.env.VOLARY_CHROMIUM,
   args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
 });
 try {
-  const visits = [];
-  for (let number = 0; number < VISITS; number += 1) visits.push(await visit());
-  const times = visits.map((visit) => visit.milliseconds).sort((a, b) => a - b);
-  const { sizes, later, twice } = visits[0];
-  let bytes = 0;
-  for (const [address, size] of sizes) {
-    const name = new URL(address).pathname.split("/").pop() || "index.html";
-    console.error(`  ${(size / 1000).toFixed(1).padStart(8)} KB  ${name}`);
-    bytes += size;
+  const found = {};
+  for (const [line, { slowdown, ...speed }] of Object.entries(LINES)) {
+    for (const [how, cacheControl] of Object.entries(CACHES)) {
+      const visits = [];
+      for (let number = 0; number < VISITS; number += 1) visits.push(await visit({ ...speed, cacheControl }, slowdown));
+      const median = (of) => visits.map(of).sort((a, b) => a - b)[VISITS >> 1];
+      for (const what of ["view", "step", "first", "bytes", "twice"]) {
+        found[`${line}_${how}_${what}`] = Math.round(median((visit) => visit[what]));
+      }
+    }
   }
-  console.log(JSON.stringify({ bytes, milliseconds: times[VISITS >> 1], later, twice }));
+  console.log(JSON.stringify(found));
 } finally {
   await browser.close();
 }
 
-async function visit() {
-  const context = await browser.newContext();
-  const answers = [];
-  context.on("response", (response) => answers.push(response));
+async function visit(speed, slowdown) {
+  const server = await slowServer(process.env.VOLARY_DIST, speed);
+  const context = await browser.newContext({ serviceWorkers: "block" });
   const page = await context.newPage();
-  await page.goto(process.env.VOLARY_URL);
-  await page.getByRole("list", { name: "Tools" }).getByRole("button").first().waitFor();
-  await page.getByRole("log", { name: "Transcript" }).getByRole("listitem").first().waitFor();
-  const milliseconds = await page.evaluate(() => performance.now());
-  // What the page still wants once it can be played is part of the visit.
-  await page.waitForTimeout(500);
-
-  const first = answers.length;
-  await page.mouse.move(200, 200);
-  await page.waitForTimeout(1000);
-
-  const sizes = new Map();
-  const known = new Set();
-  let twice = 0;
-  let later = 0;
-  for (const [place, answer] of answers.entries()) {
-    // A browser asks whether what it has is still good; no body crosses the network then.
-    if ((await answer.request().sizes()).responseBodySize === 0) continue;
-    const address = answer.url();
-    if (known.has(address)) twice += 1;
-    known.add(address);
-    const size = gzipSync(await answer.body()).length;
-    if (place < first) sizes.set(address, size);
-    else later += size;
+  try {
+    const devtools = await context.newCDPSession(page);
+    await devtools.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
+    page.setDefaultTimeout(120_000);
+    await page.goto(server.url, { waitUntil: "commit" });
+    const now = () => page.evaluate(() => performance.now());
+    const playground = new Playground(page);
+    await playground.ready();
+    const view = await now();
+    await playground.act("calculator", { expr: "6 * 7" });
+    await playground.says("1 step");
+    const step = await now();
+    const paths = server.sent.map(({ path }) => path);
+    const total = (files) => files.reduce((sum, { bytes }) => sum + bytes, 0);
+    const first = total(server.sent.filter(({ path }, place) => !isLater(path) && paths.indexOf(path) === place));
+    if (process.env.FILES) for (const { path, bytes } of server.sent) console.error(`  ${String(bytes).padStart(9)}  ${path}`);
+    return { view, step, first, bytes: total(server.sent), twice: paths.length - new Set(paths).size };
+  } finally {
+    await context.close();
+    server.close();
   }
-  await context.close();
-  return { sizes, milliseconds, later, twice };
 }

@@ -61,6 +61,22 @@ pub const BELOW_THE_PAGE: &[&str] = &[
     "volary-view",
 ];
 
+/// The crates of the page, each after those that it uses.
+const OF_THE_PAGE: &[&str] = &[
+    "volary-browser",
+    "volary-secrets",
+    "volary-storage",
+    "volary-ui",
+    "volary-connections",
+    "volary-library",
+    "volary-workers",
+    "volary-playground",
+    "volary-evaluate",
+    "volary-review",
+    "volary-teach",
+    "volary-settings",
+];
+
 type Stage = fn(&Project) -> Result<Count>;
 
 const STAGES: [(&str, Stage); 6] = [
@@ -89,7 +105,7 @@ fn lint_wasm(project: &Project) -> Result<Count> {
     clippy
         .env("CLIPPY_CONF_DIR", project.path(".ci/wasm"))
         .args(["--target", "wasm32-unknown-unknown", "--package", "volary"]);
-    for member in BELOW_THE_PAGE {
+    for member in BELOW_THE_PAGE.iter().chain(OF_THE_PAGE) {
         clippy.args(["--package", member]);
     }
     one(clippy.args(["--", "-D", "warnings"]))

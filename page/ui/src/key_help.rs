@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn documents_are_in_the_folder() {
         for (file, _) in DOCUMENTS {
-            let path = format!("{}/docs/{file}.md", env!("CARGO_MANIFEST_DIR"));
+            let path = format!("{}/../../docs/{file}.md", env!("CARGO_MANIFEST_DIR"));
             assert!(std::path::Path::new(&path).exists(), "{path}");
         }
     }

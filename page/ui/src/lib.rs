@@ -1,4 +1,7 @@
-//! Shared components. They render projections, read signals and call callbacks, and do not depend on the playground.
+//! Shared components. They render projections, read signals and call callbacks, and do not depend on any page.
+//! [`navigation`] says which page is shown, [`present`] draws slides in large type, and [`later`] has slots for code that is
+//! loaded after the first view.
+//!
 //! Untrusted texts are rendered through [`text`].
 //!
 //! Two rules apply to all of them. The content security policy allows no style attributes, so appearance comes from
@@ -25,11 +28,13 @@ pub mod key_help;
 pub mod keyed;
 pub mod later;
 pub mod lazy;
+pub mod navigation;
 pub mod number_field;
 pub mod outline;
 pub mod pane_jumps;
 pub mod persistence;
 pub mod playback;
+pub mod present;
 pub mod prose;
 pub mod reward_curve;
 pub mod rows;

@@ -1,4 +1,3 @@
-//! Dependencies point inward: between crates, and between the folders of `src/`.
+//! Dependencies of crates point inward.
 
 mod crates;
-mod folders;

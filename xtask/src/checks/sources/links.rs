@@ -18,8 +18,9 @@ const DOCUMENTS: [&str; 5] = [
     "tests/golden",
 ];
 /// The prefixes by which a code span is recognized as a path of the project.
-const FOLDERS: [&str; 9] = [
+const FOLDERS: [&str; 10] = [
     "src/",
+    "page/",
     "crates/",
     "xtask/",
     "tests/",

@@ -1,6 +1,6 @@
 //! Public types of the page have names of their own, so that a name means one thing wherever it is imported.
 //!
-//! This holds for `src/` and for the crates of its state and messages. Other crates, such as those of environments and
+//! This holds for `page/` and for the crates of its state and messages. Other crates, such as those of environments and
 //! of formats, have terms of their own, which never meet in one module of the page.
 
 use std::collections::BTreeMap;
@@ -10,8 +10,9 @@ use anyhow::Result;
 use super::super::{files, name, none, read};
 use crate::project::Project;
 
-const FOLDERS: [&str; 4] = [
+const FOLDERS: [&str; 5] = [
     "src",
+    "page",
     "crates/app/src",
     "crates/protocol/src",
     "crates/view/src",

@@ -86,7 +86,7 @@ fn words(text: &str) -> BTreeSet<String> {
 fn no_comment_only_repeats_a_name() -> Result<()> {
     let project = Project::here()?;
     let mut problems = Vec::new();
-    for folder in ["src", "crates", "xtask"] {
+    for folder in ["src", "page", "crates", "xtask"] {
         for file in files(&project.path(folder), &["rs"])? {
             let lines = repeats(&read(&file)?);
             let name = name(&project, &file);

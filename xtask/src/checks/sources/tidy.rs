@@ -1,5 +1,5 @@
 //! Rules for source files that no compiler checks: a module head, one module style (`foo.rs` and `foo/`), browser
-//! effects in one module, and no selectors that make every change of the page expensive.
+//! effects in one crate, and no selectors that make every change of the page expensive.
 
 use anyhow::Result;
 
@@ -7,16 +7,17 @@ use super::inert;
 use crate::checks::{files, name, none, read};
 use crate::project::Project;
 
-const FOLDERS: [&str; 5] = [
+const FOLDERS: [&str; 6] = [
     "src",
+    "page",
     "crates",
     "xtask/src",
     "xtask/wasm-parts/src",
     "style",
 ];
-/// The module of browser effects.
-const BROWSER: &str = "src/browser";
-/// Crates and functions that only this module may use.
+/// The crate of browser effects.
+const BROWSER: &str = "page/browser/";
+/// Crates and functions that only this crate may use.
 const EFFECTS: [&str; 4] = ["web_sys", "js_sys", "gloo_", "spawn_local"];
 /// Combinators after `*`: when an element is added or removed, browsers recompute the styles of its parent's whole subtree.
 /// `:not(:first-child)` says the same of the children of one element.
@@ -61,12 +62,13 @@ fn judge(name: &str, text: &str) -> Vec<String> {
             }
         }
     }
-    if name.starts_with("src/") {
+    let is_of_page = name.starts_with("src/") || name.starts_with("page/");
+    if is_of_page {
         complaints.extend(inert::inert_elements(text).into_iter().map(|line| {
             format!("{name}:{line}: an element of literals alone needs a `{{block}}` (CONTRIBUTING.md, Views)")
         }));
     }
-    if name.starts_with("src/") && !is_in_browser_module(name) {
+    if is_of_page && !name.starts_with(BROWSER) {
         for (number, line) in text.lines().enumerate() {
             let code = line.split("//").next().unwrap_or(line);
             for effect in EFFECTS.iter().filter(|effect| code.contains(*effect)) {
@@ -78,11 +80,6 @@ fn judge(name: &str, text: &str) -> Vec<String> {
     complaints
 }
 
-fn is_in_browser_module(name: &str) -> bool {
-    let rest = name.strip_prefix(BROWSER);
-    rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
-}
-
 #[test]
 fn each_rule_is_enforced() {
     assert!(judge("src/a.rs", "//! Fine.\nuse std::fmt;\n").is_empty());
@@ -92,11 +89,10 @@ fn each_rule_is_enforced() {
     let door = "//! Out.\nuse web_sys::Window; // web_sys\n";
     assert_eq!(
         judge("src/app.rs", door),
-        ["src/app.rs:2: `web_sys` outside of src/browser"]
+        ["src/app.rs:2: `web_sys` outside of page/browser/"]
     );
-    assert!(judge("src/browser/clock.rs", door).is_empty());
-    assert!(judge("src/browser.rs", door).is_empty());
-    assert_eq!(judge("src/browsers.rs", door).len(), 1);
+    assert!(judge("page/browser/src/clock.rs", door).is_empty());
+    assert_eq!(judge("page/browsers/src/lib.rs", door).len(), 1);
     assert!(judge("src/app.rs", "//! No web_sys here.\n").is_empty());
     assert!(judge("style/a.css", "/* Fine. */\na > :not(:first-child) {}\n").is_empty());
     assert_eq!(

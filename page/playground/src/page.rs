@@ -1,0 +1,126 @@
+//! The playground's page: the episode bar above, three panes below.
+
+use leptos::prelude::*;
+use volary_app::playground::policy::PolicyKind;
+
+use super::episode_bar::EpisodeBar;
+use super::frame_pane::FramePane;
+use super::hint::Hint;
+use super::intents::{self, Intent};
+use super::model;
+use super::next_task::NEXT_TASK;
+use super::policy_pane::PolicyPane;
+use super::session_driver;
+use super::setup_pane::{ConfigurationPane, SetupPane};
+use super::state::{Playground, use_playground};
+use super::tools_pane::ToolsPane;
+use volary_ui::later::LaterView;
+use volary_ui::{PaneJumps, Transcript};
+
+/// The panes: id and name.
+const PANES: &[(&str, &str)] = &[
+    ("transcript-pane", "Transcript"),
+    ("tools", "Tools"),
+    ("setup", "Setup"),
+    ("frame-pane", "Frame"),
+    ("settings-pane", "Policy"),
+];
+
+#[component]
+pub fn PlaygroundPage() -> impl IntoView {
+    let playground = use_playground();
+    // The driver notifies more often than steps are replaced; the transcript needs replacements only.
+    let edition = Memo::new(move |_| playground.edition().get());
+    let waits = waits_for_tools(playground);
+    // The sidebar has two parts, so that the frame can be placed between them on a phone.
+    view! {
+        <div class="playground">
+            <h1 class="visually-hidden">{"Playground"}</h1>
+            <p class="print-title">
+                {move || playground.episode().with(|episode| episode.name.to_string())}
+            </p>
+            <EpisodeBar/>
+            <div class="panes">
+                <div class="side">
+                    <section class="pane setup-pane" id="setup-pane" aria-label="Setup and tools">
+                        <SetupPane/>
+                        <ToolsPane/>
+                    </section>
+                    <section
+                        class="pane settings-pane"
+                        id="settings-pane"
+                        aria-label="Policy and configuration"
+                        data-waits=move || waits.get().then_some("")
+                    >
+                        <PolicyPane/>
+                        <ConfigurationPane/>
+                    </section>
+                </div>
+                <section class="pane transcript-pane" id="transcript-pane" aria-label="Episode">
+                    <Hint/>
+                    {once_whole(playground, &NEXT_TASK)}
+                    <Transcript
+                        episode=playground.episode()
+                        edition
+                        selected=playground.selected()
+                        can_rewind=Signal::derive(move || session_driver::may_go_back(playground))
+                        on_rewind=Callback::new(move |steps| {
+                            playground.intend(Intent::GoBack(steps))
+                        })
+                        on_inspect=Callback::new(move |step| {
+                            playground.policy().inspected.set(Some(step))
+                        })
+                        tail=tail(playground)
+                    />
+                </section>
+                <section class="pane frame-pane" id="frame-pane" aria-label="Frame">
+                    <FramePane/>
+                </section>
+            </div>
+            <PaneJumps panes=PANES/>
+            {intents::dialogs(playground)}
+            {once(
+                move || playground.policy().inspected.with(Option::is_some),
+                model::requests_dialog,
+            )}
+        </div>
+    }
+}
+
+/// Whether the first tools are still loading. Space is reserved for them above the settings; otherwise the settings
+/// would move away from a pointer that is about to press one.
+fn waits_for_tools(playground: Playground) -> Memo<bool> {
+    let had_tools = Memo::new(move |former: Option<&bool>| {
+        former == Some(&true)
+            || playground
+                .episode()
+                .with(|episode| !episode.tools.is_empty())
+    });
+    Memo::new(move |_| {
+        !had_tools.get() && playground.with(|machine| machine.session().is_opening())
+    })
+}
+
+/// The streaming response of a model, after the last step.
+fn tail(playground: Playground) -> AnyView {
+    once(
+        move || playground.policy().kind.get() == PolicyKind::Model,
+        model::turn_pane,
+    )
+}
+
+/// A part of the page whose code is loaded with the rest of the playground.
+pub(super) fn once_whole(playground: Playground, part: &'static LaterView) -> AnyView {
+    // One closure for all such parts; otherwise the compiler generates one for each.
+    (move || {
+        playground.whole().track();
+        part.get().map(|view| view())
+    })
+    .into_any()
+}
+
+/// A part of the page that is built on first use and then stays mounted.
+fn once(wanted: impl Fn() -> bool + Send + Sync + 'static, part: fn() -> AnyView) -> AnyView {
+    let was_wanted = Memo::new(move |former: Option<&bool>| former == Some(&true) || wanted());
+    view! { <Show when=move || was_wanted.get()>{part()}</Show> }.into_any()
+}

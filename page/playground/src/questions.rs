@@ -1,0 +1,48 @@
+//! The questions that the shown environment asks the outside world ([`volary_connections::outside`]).
+//!
+//! The driver keeps them behind a trait, so that the first load does not contain the code that answers them.
+
+use std::rc::Rc;
+
+use leptos::prelude::*;
+use volary_app::outside::PlayingPage;
+use volary_core::json::Text;
+use volary_protocol::environments::{Question, QuestionId, Request};
+
+use super::session_driver;
+use super::state::Playground;
+use volary_connections::outside::Questions;
+
+/// Answers the questions of a worker. Dropping it drops the questions.
+pub trait AnswerQuestions {
+    fn ask(&self, question: Question, reply: Box<dyn FnOnce(Result<Text, Text>)>);
+}
+
+impl AnswerQuestions for Questions {
+    fn ask(&self, question: Question, reply: Box<dyn FnOnce(Result<Text, Text>)>) {
+        Questions::ask(self, question, reply);
+    }
+}
+
+/// Answers a question.
+pub(super) fn ask(playground: Playground, question: QuestionId, asked: Question) {
+    let questions = playground.driver().try_update_value(|driver| {
+        let questions = driver
+            .questions
+            .get_or_insert_with(|| Rc::new(Questions::of(PlayingPage::Playground)));
+        Rc::clone(questions)
+    });
+    let Some(questions) = questions else { return };
+    let reply = move |answer| {
+        session_driver::send_request(playground, &Request::Answer { question, answer });
+    };
+    questions.ask(asked, Box::new(reply));
+}
+
+/// Drops all questions because their worker is gone. A later worker reuses their ids.
+pub(super) fn clear(playground: Playground) {
+    let questions = playground
+        .driver()
+        .try_update_value(|driver| driver.questions.take());
+    drop(questions);
+}

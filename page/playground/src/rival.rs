@@ -1,0 +1,142 @@
+//! A person against a model: the model plays the task that the person played, with the same seed, and both
+//! trajectories are compared while it plays. Without a connected model, the scripted student plays. Carries out the
+//! effects of [`volary_app::playground::rival_match`].
+//!
+//! Invariant: the person's trajectory is in the library before the model's takes its place in the playground.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use volary_app::playground as machine;
+use volary_app::playground::policy::PolicyKind;
+use volary_app::playground::rival_match::{Effect, Event, RivalMatch, ShownEpisode};
+use volary_episode::{Episode, Recipe};
+use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
+
+use super::intents::Intent;
+use super::policy_settings;
+use super::remote_environments::is_remote;
+use super::run_loop;
+use super::session_driver;
+use super::state::{Playground, use_playground};
+use super::url_sync;
+use volary_browser::{self as browser, location, timers};
+use volary_connections::models::connections;
+use volary_ui::later::{Act, LaterView};
+
+/// Slot for [`PlayAgainst`]. It is empty until the lazily loaded code is installed; nobody has played before that.
+pub(super) static PLAY_AGAINST: LaterView = LaterView::new();
+
+pub(super) fn install() {
+    PLAY_AGAINST.set(|| view! { <PlayAgainst/> }.into_any());
+}
+
+/// How often the run is looked at until its first step.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// Offers the match while an episode is shown that a person played here.
+#[component]
+fn PlayAgainst() -> impl IntoView {
+    let playground = use_playground();
+    let can_play = Memo::new(move |_| {
+        let is_person = playground.policy().kind.get() == PolicyKind::Manual;
+        playground.episode().with(|episode| {
+            is_person
+                && !episode.steps.is_empty()
+                && !is_remote(episode)
+                && session_driver::may_go_back(playground)
+        })
+    });
+    view! {
+        <Show when=move || can_play.get()>
+            <div class="button-row">
+                <button
+                    type="button"
+                    class="quiet small"
+                    title="It plays the same task with the same seed, next to yours"
+                    on:click=move |_| challenge(playground)
+                >
+                    {"Play against a model"}
+                </button>
+            </div>
+        </Show>
+    }
+}
+
+/// Lets a model play the shown episode's task.
+fn challenge(playground: Playground) {
+    session_driver::update(playground, machine::Event::Leave);
+    let episode = playground.episode().get_untracked();
+    let stored = playground.with_untracked(|machine| machine.stored_id());
+    let id = stored.unwrap_or_else(|| episode.id.clone()).to_string();
+    if let Some(recipe) = episode.recipe.clone() {
+        drop(episode);
+        play(playground, id, recipe);
+    }
+}
+
+/// Lets a model play the task of a stored episode, from any page.
+pub fn play_from_elsewhere(playground: Playground, episode: &Episode) {
+    let Some(recipe) = episode.recipe.clone() else {
+        return;
+    };
+    let id = episode.id.to_string();
+    let act: Act = std::sync::Arc::new(move || play(playground, id.clone(), recipe.clone()));
+    playground.intend(Intent::Do(act));
+}
+
+fn play(playground: Playground, person: String, recipe: Recipe) {
+    let is_connected = untrack(|| connections::read(|known| !known.list().is_empty()));
+    let kind = if is_connected {
+        PolicyKind::Model
+    } else {
+        PolicyKind::Student
+    };
+    policy_settings::choose_policy(playground, kind);
+    let before = playground.edition().get_untracked();
+    let rival = RivalMatch::new(recipe.environment.clone(), before);
+    session_driver::replay(playground, recipe, Vec::new());
+    browser::spawn(async move {
+        session_driver::settled(playground).await;
+        let mut effects = VecDeque::from(rival.update(Event::Settled(shown(playground))));
+        while let Some(effect) = effects.pop_front() {
+            match effect {
+                Effect::Compare => location::go(&comparison(&person).to_hash()),
+                Effect::Run => run_loop::run(playground),
+                Effect::Wait => {
+                    timers::sleep(PERIOD).await;
+                    effects.extend(rival.update(Event::Waited {
+                        run: playground.policy().run.get_untracked(),
+                        shown: shown(playground),
+                    }));
+                }
+                Effect::ShowPlayground => {
+                    let place = playground.place().get_untracked();
+                    location::go(&Route::Playground(place).to_hash());
+                }
+                Effect::ShowEpisode => {
+                    let episode = playground.episode().get_untracked();
+                    url_sync::visit(playground, Episode::clone(&episode));
+                }
+            }
+        }
+    });
+}
+
+/// The place that shows the person's episode next to the playground's.
+fn comparison(person: &str) -> Route {
+    Route::Review(ReviewPlace {
+        episode: Some(person.to_owned()),
+        beside: vec![IN_PLAYGROUND.to_owned()],
+        ..ReviewPlace::default()
+    })
+}
+
+fn shown(playground: Playground) -> ShownEpisode {
+    playground.episode().with_untracked(|episode| ShownEpisode {
+        environment: episode.environment().cloned(),
+        edition: playground.edition().get_untracked(),
+        steps: episode.steps.len(),
+    })
+}

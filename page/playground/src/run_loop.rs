@@ -1,0 +1,32 @@
+//! Requests to let a policy act. The machine decides what comes of them.
+
+use leptos::prelude::*;
+
+use super::policy_settings;
+use super::session_driver;
+use super::state::Playground;
+use volary_app::playground::Event;
+use volary_app::playground::policy::PolicyKind;
+use volary_app::playground::run_choice::ActingParty;
+use volary_connections::models::connections;
+
+/// Starts a run, or first does what is missing for one: opens the choice of a policy, or starts a new episode.
+pub fn run(playground: Playground) {
+    let actor = match playground.with_untracked(|machine| machine.policy()) {
+        PolicyKind::Manual => ActingParty::Person,
+        PolicyKind::Model => ActingParty::Model {
+            is_connected: untrack(|| connections::read(|known| !known.list().is_empty())),
+        },
+        PolicyKind::Scripted | PolicyKind::Random | PolicyKind::Oracle | PolicyKind::Student => {
+            ActingParty::Policy
+        }
+    };
+    session_driver::update(playground, Event::Run(actor));
+}
+
+/// Starts a run with the policy that the user has just chosen.
+pub fn run_with(playground: Playground, kind: PolicyKind) {
+    playground.policy().is_choosing.set(false);
+    policy_settings::choose_policy(playground, kind);
+    run(playground);
+}

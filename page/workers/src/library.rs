@@ -1,0 +1,426 @@
+//! The library service: reads files, stores and opens episodes, and searches in them. [`LibraryService`] holds the
+//! state; the jobs are modules of functions over it.
+//!
+//! - `listing`: all episodes, from the store and from changes by other tabs. `opening`: opens an episode from
+//!   where it is stored, and `replaying` plays it again. `first_episode`: the first episode of files that are not stored.
+//!   `finding`: full-text search. `exporting`: files of several episodes.
+//! - `listed_files`: the files of a list, which `volary view` writes while it reads folders. `continuation`: reads on in
+//!   files that have grown, and `renewal` keeps the rows of those that are read again.
+//! - `reading`: files to episodes. Large files are imported by `streaming_import`: in `slices`, or if they are `packed`,
+//!   as a `dump` of rollouts or a `packed_log`, each a `large_file`. Their first episode can be opened meanwhile
+//!   (`partial_preview`). Other files are imported by `whole_file_import`. `report`: what is said about all of them.
+//!   `readers`: the readers of all formats, which are loaded when a file needs them.
+//!   `known_files` recognises files that were imported before. `naming` chooses ids, and `cancelled` holds the cancelled
+//!   readings. `unstored`: episodes that the browser refused to store. `annotations` joins annotations with traces in large files, and `step_dumps` training dumps with rollouts.
+//!
+//! This module does not depend on a browser: replies go through a function. Requests are handled concurrently: another
+//! episode is opened between two slices of a large file.
+
+mod annotations;
+mod cancelled;
+mod continuation;
+mod dump;
+mod dump_pairs;
+mod exporting;
+pub mod fetching;
+mod file_heads;
+mod file_list;
+mod finding;
+mod first_episode;
+mod known_files;
+mod large_file;
+pub mod listed_files;
+pub mod listing;
+mod naming;
+mod opened_file;
+mod opening;
+mod packed;
+mod packed_log;
+mod partial_preview;
+mod readers;
+pub mod reading;
+mod renewal;
+mod replaying;
+mod report;
+mod reread;
+mod slices;
+mod step_dumps;
+mod streaming_import;
+pub mod unstored;
+mod whole_file_import;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use volary_analysis::sensitive;
+use volary_analysis::table::Row;
+use volary_core::Clock;
+use volary_core::json::{Json, Text};
+use volary_formats::import::fields::Mappings;
+use volary_protocol::RequestId;
+use volary_protocol::episode::chunks;
+use volary_protocol::library::{Event, Request, SensitiveEpisode, TaggedEpisode};
+
+use self::cancelled::Cancelled;
+use self::continuation::Continuation;
+use self::finding::Search;
+use self::partial_preview::Previews;
+use crate::in_flight::{Flight, InFlight};
+use volary_library::repository::{EpisodeStore, InFile, MemoryStore};
+use volary_library::source::Window;
+use volary_storage::origin::PUBLISHED;
+
+/// The maximum number of rows per message.
+const BATCH: usize = 200;
+
+/// A reply.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    Event(Event),
+    /// A file to save, in parts.
+    File {
+        name: &'static str,
+        /// The parts of its contents.
+        parts: Vec<Vec<u8>>,
+    },
+}
+
+/// Where replies go.
+pub type Send<'a> = &'a dyn Fn(Output);
+
+/// The state of the library service.
+pub struct LibraryService {
+    store: Box<dyn EpisodeStore>,
+    /// Episodes that are not stored, such as those of the site.
+    guests: MemoryStore,
+    /// Those among them that the page stores as soon as the browser allows it.
+    unstored: RefCell<BTreeSet<Text>>,
+    clock: Rc<dyn Clock>,
+    /// Seconds since 1970.
+    today: fn() -> f64,
+    known: RefCell<Known>,
+    /// The paths of the files that episodes came from, as far as each came from one.
+    file_of: RefCell<HashMap<Text, Text>>,
+    /// The addresses of listed files, by path.
+    url_of: RefCell<HashMap<Text, Text>>,
+    /// The files that episodes were opened from.
+    windows: RefCell<BTreeMap<Text, Rc<Window>>>,
+    /// How records of unknown shapes are read.
+    mappings: RefCell<Mappings>,
+    /// How listed files are read on once they have grown, by path.
+    continuations: RefCell<HashMap<Text, Continuation>>,
+    search: Search,
+    /// The cancelled readings.
+    cancelled: Cancelled,
+    in_flight: InFlight,
+    previews: Previews,
+    /// Whether the store was asked for all episodes.
+    has_asked: Cell<bool>,
+}
+
+/// The known episodes.
+#[derive(Default)]
+struct Known {
+    /// Whether all stored episodes are among them.
+    is_whole: bool,
+    episodes: HashMap<Text, Volume>,
+}
+
+/// The known facts about an episode that was not opened.
+#[derive(Clone)]
+struct Volume {
+    name: Text,
+    /// The location of an episode without a text of its own.
+    place: Option<Rc<InFile>>,
+}
+
+impl Volume {
+    fn of(row: &Row, place: Option<InFile>) -> Volume {
+        Volume {
+            name: row.name.clone(),
+            place: place.map(Rc::new),
+        }
+    }
+}
+
+impl LibraryService {
+    /// Creates a library over a store.
+    pub fn new(
+        store: impl EpisodeStore + 'static,
+        clock: Rc<dyn Clock>,
+        today: fn() -> f64,
+    ) -> LibraryService {
+        LibraryService {
+            store: Box::new(store),
+            guests: MemoryStore::default(),
+            unstored: RefCell::default(),
+            clock,
+            today,
+            known: RefCell::default(),
+            file_of: RefCell::default(),
+            url_of: RefCell::default(),
+            windows: RefCell::default(),
+            mappings: RefCell::default(),
+            continuations: RefCell::default(),
+            search: Search::default(),
+            cancelled: Cancelled::default(),
+            in_flight: InFlight::default(),
+            previews: Previews::default(),
+            has_asked: Cell::new(false),
+        }
+    }
+
+    /// Handles a request. Files are passed to [`reading::read`].
+    pub async fn handle(&self, id: RequestId, request: Request, send: Send<'_>) {
+        let refuse = |reason: String| {
+            let reason = reason.into();
+            send(Output::Event(Event::Refused { reason }));
+        };
+        let give = |episode, notes| {
+            for chunk in chunks(episode, notes) {
+                send(Output::Event(Event::Episode(chunk)));
+            }
+        };
+        match request {
+            Request::List => listing::list(self, send).await,
+            Request::Open { id } => match opening::episode(self, &id).await {
+                Ok(episode) => give(episode, Vec::new()),
+                Err(reason) => refuse(reason),
+            },
+            Request::Check { id } => match replaying::replay(self, &id).await {
+                Ok((words, step)) => {
+                    let words = words.into();
+                    send(Output::Event(Event::Checked { words, step }));
+                }
+                Err(reason) => refuse(reason),
+            },
+            Request::Search { words } => finding::search(self, id, &words, send).await,
+            Request::Find { id, words } => {
+                let places = finding::find_in_episode(self, &id, &words).await;
+                send(Output::Event(Event::Places { places }));
+            }
+            Request::Forget { ids } => self.forget(&ids).await,
+            Request::Tag { ids, tag, on } => self.tag(&ids, &tag, on, send).await,
+            Request::FindSensitive { episodes } => self.find_sensitive(&episodes, send).await,
+            Request::Export {
+                episodes,
+                format,
+                is_masked,
+            } => exporting::export(self, &episodes, format, is_masked, send).await,
+            Request::ExportFindings {
+                title,
+                episodes,
+                runs,
+                notes,
+                is_masked,
+            } => {
+                let page = exporting::Page {
+                    title,
+                    episodes,
+                    runs,
+                    notes,
+                };
+                exporting::export_findings(self, page, is_masked, send).await;
+            }
+            Request::Cancel { reading } => self.cancelled.add(reading),
+            Request::Settle => finding::settle(self).await,
+            Request::Map { mappings } => drop(self.mappings.replace(mappings)),
+            Request::Preview { head, fields } => {
+                let head = Json::parse(&head).unwrap_or_default();
+                let previewed = async { readers::load().await?.preview(&head, &fields) };
+                match previewed.await.map(|episodes| episodes.into_iter().next()) {
+                    Ok(Some(episode)) => give(episode, Vec::new()),
+                    Ok(None) => refuse(String::new()),
+                    Err(reason) => refuse(reason),
+                }
+            }
+            Request::ReadFirst { files } => match first_episode::read(files).await {
+                Ok((episode, notes)) => give(episode, notes),
+                Err(reason) => refuse(reason),
+            },
+            // The host passes files to `reading`, and changes to `listing`.
+            Request::Read { .. }
+            | Request::ShowUnstored { .. }
+            | Request::Fetch { .. }
+            | Request::FetchList { .. }
+            | Request::Refresh { .. }
+            | Request::Watch => {}
+        }
+    }
+
+    /// Announces that files will be read soon, so that opening an unknown episode waits for it.
+    pub fn expect(&self) -> Flight<'_> {
+        self.in_flight.begin()
+    }
+
+    /// Resolves when a reading is cancelled.
+    pub fn cancelled(&self, number: RequestId) -> impl Future<Output = ()> {
+        self.cancelled.of(number)
+    }
+
+    fn remember(&self, row: &Row, place: Option<InFile>) {
+        let volume = Volume::of(row, place);
+        let mut known = self.known.borrow_mut();
+        known.episodes.insert(row.id.clone(), volume);
+    }
+
+    /// Notes which file an episode came from.
+    fn came_from(&self, id: &Text, file: &Text) {
+        let mut file_of = self.file_of.borrow_mut();
+        file_of.insert(id.clone(), file.clone());
+    }
+
+    /// How much of everything is held.
+    #[cfg(test)]
+    fn sizes(&self) -> Vec<usize> {
+        let (episodes, files) = self.guests.sizes();
+        let (indexed, texts) = self.search.sizes();
+        vec![
+            episodes,
+            files,
+            indexed,
+            texts,
+            self.known.borrow().episodes.len(),
+            self.file_of.borrow().len(),
+            self.url_of.borrow().len(),
+            self.windows.borrow().len(),
+            self.continuations.borrow().len(),
+            self.previews.size(),
+            self.cancelled.size(),
+        ]
+    }
+
+    fn volume(&self, id: &str) -> Option<Volume> {
+        self.known.borrow().episodes.get(id).cloned()
+    }
+
+    /// Forgets an episode. Its records are not deleted.
+    fn lose(&self, id: &Text) -> Option<Volume> {
+        self.search.remove(id);
+        self.previews.remove(id);
+        self.file_of.borrow_mut().remove(id);
+        self.known.borrow_mut().episodes.remove(id)
+    }
+
+    /// Whether any known episode is in a file.
+    fn is_wanted(&self, file: &Text) -> bool {
+        let known = self.known.borrow();
+        let mut places = known.episodes.values().flat_map(|volume| &volume.place);
+        places.any(|place| place.file == *file)
+    }
+
+    fn stock_of(&self, id: &str) -> &dyn EpisodeStore {
+        if self.guests.has(id) {
+            &self.guests
+        } else {
+            &*self.store
+        }
+    }
+
+    /// Returns the rows of these episodes, those of the site first.
+    async fn rows_of(&self, ids: &[Text]) -> Vec<Row> {
+        let (guests, own): (Vec<Text>, Vec<Text>) =
+            ids.iter().cloned().partition(|id| self.guests.has(id));
+        let guests = self.guests.rows_of(&guests).await.into_iter();
+        let rows = guests.chain(self.store.rows_of(&own).await);
+        rows.map(|(row, _)| row).collect()
+    }
+
+    /// Whether an episode belongs to the site and therefore cannot be deleted.
+    fn is_of_site(&self, id: &str) -> bool {
+        self.guests.origin(id).as_deref() == Some(PUBLISHED)
+    }
+
+    async fn forget(&self, ids: &[Text]) {
+        opening::wait_until_stored(self, ids).await;
+        let ids = ids.iter().filter(|id| !self.is_of_site(id));
+        let ids: Vec<Text> = ids.cloned().collect();
+        let mut files = BTreeSet::new();
+        for id in &ids {
+            if let Some(place) = self.lose(id).and_then(|volume| volume.place) {
+                files.insert(place.file.clone());
+            }
+        }
+        let is_kept = |id: &Text| !ids.contains(id);
+        self.unstored.borrow_mut().retain(is_kept);
+        self.guests.forget(&ids).await;
+        self.store.forget(&ids).await;
+        for file in files {
+            if !self.is_wanted(&file) {
+                self.windows.borrow_mut().remove(&file);
+                self.guests.forget_file(&file).await;
+                self.store.forget_file(&file).await;
+            } else if let Some(mut known) = self.store.file(&file).await {
+                // The next import reads the file again, which brings deleted episodes back.
+                known.whole = false;
+                known.source = None;
+                // If this fails, the stored record stays as it was.
+                let _ = self.store.keep_file(known).await;
+            }
+        }
+    }
+
+    async fn tag(&self, ids: &[Text], tag: &Text, on: bool, send: Send<'_>) {
+        opening::wait_until_stored(self, ids).await;
+        for ids in ids.chunks(BATCH) {
+            let (mut rows, mut guests) = (Vec::new(), Vec::new());
+            for mut row in self.rows_of(ids).await {
+                row.tags.retain(|known| known != tag);
+                if on {
+                    row.tags.push(tag.clone());
+                }
+                if self.guests.has(&row.id) {
+                    guests.push(row)
+                } else {
+                    rows.push(row)
+                }
+            }
+            let kept = self.store.label(rows.clone()).await;
+            // A store in memory cannot fail.
+            let _ = self.guests.label(guests.clone()).await;
+            rows.extend(guests);
+            send(Output::Event(Event::Added { rows }));
+            tell_unkept(kept, send);
+        }
+    }
+
+    async fn find_sensitive(&self, episodes: &[TaggedEpisode], send: Send<'_>) {
+        let mut found = Vec::new();
+        for chosen in episodes {
+            // The export leaves out what cannot be opened.
+            if let Ok(episode) = opening::tagged(self, chosen).await {
+                let findings = sensitive::check(&episode).into_iter();
+                found.extend(findings.map(|finding| SensitiveEpisode {
+                    name: match episode.name.trim() {
+                        "" => episode.id.clone(),
+                        name => name.into(),
+                    },
+                    finding,
+                }));
+            }
+        }
+        send(Output::Event(Event::Sensitive { found }));
+    }
+}
+
+fn tell_unkept(kept: Result<(), String>, send: Send<'_>) {
+    if let Err(reason) = kept {
+        let reason = reason.into();
+        send(Output::Event(Event::NotKept { reason }));
+    }
+}
+
+#[cfg(test)]
+use volary_episode::native;
+
+#[cfg(test)]
+mod keeping_tests;
+#[cfg(test)]
+mod partial_preview_tests;
+#[cfg(test)]
+mod provisional_id_tests;
+#[cfg(test)]
+mod tab_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! A file of the site's list, open: the source that readers read from.
+
+use std::any::Any;
+use std::ops::Range;
+use std::rc::Rc;
+
+use futures_util::FutureExt;
+use futures_util::future::{LocalBoxFuture, ready};
+use volary_core::json::Text;
+
+use volary_browser::files::ranged_file::RangedFile;
+use volary_library::source::{JoinedSource, Source};
+
+/// A file that is read in ranges.
+#[derive(Clone)]
+pub(super) struct OpenedFile {
+    file: Rc<RangedFile>,
+    is_growing: bool,
+}
+
+impl OpenedFile {
+    pub(super) async fn of(file: RangedFile, is_growing: bool) -> Rc<dyn Source> {
+        file.read_directory_ahead().await;
+        let file = Rc::new(file);
+        Rc::new(OpenedFile { file, is_growing })
+    }
+}
+
+impl Source for OpenedFile {
+    fn name(&self) -> Text {
+        self.file.name().into()
+    }
+
+    fn size(&self) -> u64 {
+        self.file.size()
+    }
+
+    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        let mut read = self.file.slice(range).boxed_local();
+        // The first poll sends the request.
+        match (&mut read).now_or_never() {
+            Some(bytes) => ready(bytes).boxed_local(),
+            None => read,
+        }
+    }
+
+    fn followed_by(&self, others: &[Rc<dyn Source>]) -> Option<Rc<dyn Source>> {
+        let own: Rc<dyn Source> = Rc::new(self.clone());
+        let files = std::iter::once(own).chain(others.iter().cloned());
+        Some(Rc::new(JoinedSource::of(files.collect())))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn is_growing(&self) -> bool {
+        self.is_growing
+    }
+
+    fn read_through(&self, start: u64) {
+        self.file.read_through(start);
+    }
+
+    fn release(&self) {
+        self.file.release();
+    }
+
+    fn can_be_read_again(&self) -> bool {
+        true
+    }
+}
