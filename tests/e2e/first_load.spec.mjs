@@ -31,13 +31,14 @@ test("a first view needs at most 350 KiB, and no lazy part", () => {
   return visit({ init, axe: false }, async (page) => {
     await new Playground(page).ready();
     let bytes = 0;
-    const sizes = [];
-    for (const answer of answers) {
+    const sizes = new Map();
+    // The worker, which starts then, has some of it from the browser's cache.
+    for (const answer of answers.filter((answer) => !sizes.has(answer.url()))) {
       const size = gzipSync(await answer.body()).length;
-      sizes.push(`${name(answer.url())} ${size}`);
+      sizes.set(answer.url(), size);
       bytes += size;
     }
-    assert.ok(bytes <= LIMIT, `${bytes} bytes: ${sizes.join(", ")}`);
+    assert.ok(bytes <= LIMIT, `${bytes} bytes: ${[...sizes].map(([url, size]) => `${name(url)} ${size}`).join(", ")}`);
     await page.context().unrouteAll({ behavior: "ignoreErrors" });
   });
 });

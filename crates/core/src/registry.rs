@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::ptr::fn_addr_eq;
 
-use crate::dataset::TaskDataset;
+use crate::dataset::{Task, TaskDataset};
 use crate::environment::{Environment, Setting};
 use crate::fields::FieldError;
 use crate::json::{Json, Object, Text};
@@ -44,6 +44,8 @@ pub struct DatasetEntry {
     pub summary: &'static str,
     /// The JSON Schema of its arguments.
     pub configuration: fn() -> Json,
+    /// Lists its tasks for arguments and a seed; none for endless datasets. Unlike `make`, it refers to no environment.
+    pub tasks: fn(&Object, u64) -> Result<Vec<Task>, RegistryError>,
     /// Makes it from arguments.
     pub make: Make<dyn TaskDataset>,
 }
@@ -91,6 +93,12 @@ impl Registry {
             return Err(RegistryError::TaskAndSettings);
         }
         entry.make_from_task(task, setting)
+    }
+
+    /// Lists the tasks of a dataset for arguments, with seed 0.
+    pub fn tasks(&self, name: &str, arguments: &Object) -> Result<Vec<Task>, RegistryError> {
+        let entry = self.dataset(name)?;
+        (entry.tasks)(&checked(entry.configuration, arguments)?, 0)
     }
 
     /// Makes a task dataset from arguments.
@@ -253,6 +261,7 @@ mod tests {
                 name: "none",
                 summary: "No tasks.",
                 configuration: || json!({"additionalProperties": false}),
+                tasks: |_, _| Ok(Vec::new()),
                 make: |_, _| Ok(Box::new(EnvsTaskDataset::new([]))),
             }],
         }
@@ -321,6 +330,8 @@ mod tests {
                 .map_err(|error| error.to_string())
         };
         assert_eq!(make("none", Object::new()), Ok(Some(0)));
+        assert_eq!(registry().tasks("none", &Object::new()), Ok(Vec::new()));
+        assert!(registry().tasks("none", &crate::object!({"x": 1})).is_err());
         assert!(make("none", crate::object!({"x": 1})).is_err());
         assert_eq!(
             make("x", Object::new()),

@@ -24,7 +24,7 @@ pub mod slow;
 pub mod tau;
 pub mod tool_environment;
 
-use volary_core::registry::{EnvironmentEntry, Registry, RegistryError};
+use volary_core::registry::{DatasetEntry, EnvironmentEntry, Registry, RegistryError};
 
 /// The environments, in display order.
 const ENVIRONMENTS: [EnvironmentEntry; 8] = [
@@ -38,26 +38,22 @@ const ENVIRONMENTS: [EnvironmentEntry; 8] = [
     faults::ENTRY,
 ];
 
+/// The task datasets, in display order.
+const DATASETS: [DatasetEntry; 7] = [
+    datasets::word_problems::ENTRY,
+    datasets::gsm8k::ENTRY,
+    datasets::dummy::ENTRY,
+    library_desk::DATASET,
+    hotpotqa::dataset::TWO_HOP,
+    hotpotqa::dataset::HOTPOTQA,
+    slow::DATASET,
+];
+
 /// All environments and datasets, in display order.
 pub fn registry() -> Registry {
     Registry {
         environments: ENVIRONMENTS.to_vec(),
-        ..registry_of_datasets()
-    }
-}
-
-fn registry_of_datasets() -> Registry {
-    Registry {
-        environments: Vec::new(),
-        datasets: vec![
-            datasets::word_problems::ENTRY,
-            datasets::gsm8k::ENTRY,
-            datasets::dummy::ENTRY,
-            library_desk::DATASET,
-            hotpotqa::dataset::TWO_HOP,
-            hotpotqa::dataset::HOTPOTQA,
-            slow::DATASET,
-        ],
+        datasets: DATASETS.to_vec(),
     }
 }
 
@@ -75,34 +71,44 @@ pub fn registry_with_tau_bench() -> Registry {
 pub fn described_registry() -> Registry {
     Registry {
         environments: DESCRIBED.to_vec(),
-        ..registry_of_datasets()
+        datasets: DESCRIBED_DATASETS.to_vec(),
     }
 }
 
 /// Like [`described_registry`], with the environments of tau-bench.
 pub fn described_registry_with_tau_bench() -> Registry {
     let mut registry = described_registry();
-    let originals = tau::checkout::Original::ALL.map(tau::original::entry);
-    registry.environments.extend(originals.map(described));
+    registry.environments.extend(DESCRIBED_ORIGINALS);
     registry
 }
 
-/// Made at compile time, so that nothing refers to the functions that are left out.
-const DESCRIBED: [EnvironmentEntry; ENVIRONMENTS.len()] = {
-    let mut entries = ENVIRONMENTS;
+// Made at compile time, so that nothing refers to the functions that are left out.
+const DESCRIBED: [EnvironmentEntry; ENVIRONMENTS.len()] = described(ENVIRONMENTS);
+
+const DESCRIBED_ORIGINALS: [EnvironmentEntry; 2] = described([
+    tau::original::entry(tau::checkout::Original::ALL[0]),
+    tau::original::entry(tau::checkout::Original::ALL[1]),
+]);
+
+const DESCRIBED_DATASETS: [DatasetEntry; DATASETS.len()] = {
+    let mut entries = DATASETS;
     let mut number = 0;
     while number < entries.len() {
-        entries[number] = described(entries[number]);
+        entries[number].make = |_, _| Err(RegistryError::Described);
         number += 1;
     }
     entries
 };
 
-const fn described(entry: EnvironmentEntry) -> EnvironmentEntry {
-    EnvironmentEntry {
-        make: |_, _| Err(RegistryError::Described),
-        ..entry
+const fn described<const COUNT: usize>(
+    mut entries: [EnvironmentEntry; COUNT],
+) -> [EnvironmentEntry; COUNT] {
+    let mut number = 0;
+    while number < COUNT {
+        entries[number].make = |_, _| Err(RegistryError::Described);
+        number += 1;
     }
+    entries
 }
 
 /// The metadata of an environment, without a reference to its code.

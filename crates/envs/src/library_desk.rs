@@ -37,7 +37,7 @@ pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
     view: Some(view),
     oracle: Some(|input| {
         let id = input.frame.state.get("task")?.as_text()?;
-        let task = DESK.tasks.iter().find(|task| task.id == *id)?;
+        let task = TASKS.iter().find(|task| task.id == *id)?;
         next_action(input, &task.task)
     }),
 };
@@ -65,38 +65,49 @@ pub const DATASET: DatasetEntry = DatasetEntry {
             "additionalProperties": false,
         })
     },
+    tasks: |arguments, _| Ok(chosen(arguments)?.into_iter().map(listed).collect()),
     make: |arguments, setting| {
-        let level = Settings::new(arguments, &["level"])?.whole("level", 1..=3)?;
-        let all = DESK.tasks.iter();
-        let tasks = all.filter(|task| level.is_none_or(|level| level == i64::from(task.level)));
         Ok(Box::new(Tasks {
-            tasks: tasks.collect(),
+            tasks: chosen(arguments)?,
             setting: setting.clone(),
         }))
     },
 };
+
+/// The tasks of the level in the arguments.
+fn chosen(arguments: &Object) -> Result<Vec<&'static DeskTask>, RegistryError> {
+    let level = Settings::new(arguments, &["level"])?.whole("level", 1..=3)?;
+    let all = TASKS.iter();
+    let tasks = all.filter(|task| level.is_none_or(|level| level == i64::from(task.level)));
+    Ok(tasks.collect())
+}
+
+fn listed(task: &DeskTask) -> ListedTask {
+    ListedTask {
+        id: task.id.clone(),
+        title: format!("Level {}: {}", task.level, task.title).into(),
+        environment: ENTRY.name,
+        configuration: object!({"task": (task.id.clone())}),
+    }
+}
 
 /// The policy that the agent must follow.
 pub const POLICY: &str = include_str!("../data/library_desk_policy.txt");
 
 const DATA: &str = include_str!("../data/library_desk.json");
 
-/// The domain and its tasks.
-pub struct Desk {
-    pub domain: Arc<Domain>,
-    /// The tasks, with the data that the domain does not contain.
-    pub tasks: Vec<DeskTask>,
-}
+/// The tasks, with the data that the domain does not contain. They do not refer to the tools.
+pub static TASKS: LazyLock<Vec<DeskTask>> =
+    LazyLock::new(|| tasks::all(&Json::parse(DATA).unwrap_or_default()));
 
-/// The desk. Tests check the format of its data.
-pub static DESK: LazyLock<Desk> = LazyLock::new(|| {
+/// The domain. Tests check the format of its data.
+pub static DOMAIN: LazyLock<Arc<Domain>> = LazyLock::new(|| {
     let data = Json::parse(DATA).unwrap_or_default();
     let table = |name: &'static str| {
         let records = data.get(name).and_then(Json::as_object);
         Table::new(name, records.cloned().unwrap_or_default())
     };
-    let tasks = tasks::all(&data);
-    let domain = Domain {
+    Arc::new(Domain {
         name: "library_desk",
         tools: tools::TOOLS,
         definitions: tools::TOOLS
@@ -105,12 +116,8 @@ pub static DESK: LazyLock<Desk> = LazyLock::new(|| {
             .collect(),
         database: Arc::new(Database::new(vec![table("books"), table("members")])),
         policy: POLICY.into(),
-        tasks: tasks.iter().map(|task| task.task.clone()).collect(),
-    };
-    Desk {
-        domain: Arc::new(domain),
-        tasks,
-    }
+        tasks: TASKS.iter().map(|task| task.task.clone()).collect(),
+    })
 });
 
 /// The default task.
@@ -122,7 +129,7 @@ const CUSTOMERS: [&str; 6] = ["script", "person", "llm", "react", "verify", "ref
 fn make(configuration: &Object, setting: &Setting) -> Result<TauEnvironment, RegistryError> {
     let settings = Settings::new(configuration, &["task", "customer", "replies"])?;
     let id = settings.text("task")?.unwrap_or_else(|| FIRST_TASK.into());
-    let found = DESK.tasks.iter().find(|task| task.id == id);
+    let found = TASKS.iter().find(|task| task.id == id);
     let task = found.ok_or_else(|| {
         let reason = format!("there is no task {id}; there are library_01 to library_40");
         settings.fault("task", &reason)
@@ -140,7 +147,7 @@ fn make(configuration: &Object, setting: &Setting) -> Result<TauEnvironment, Reg
 }
 
 fn environment(task: &DeskTask, customer: Customer, setting: &Setting) -> TauEnvironment {
-    let domain = Arc::clone(&DESK.domain);
+    let domain = Arc::clone(&DOMAIN);
     TauEnvironment::new(
         domain,
         task.task.clone(),
@@ -156,7 +163,7 @@ fn schema() -> Json {
         "properties": {
             "task": {
                 "type": "string",
-                "enum": (DESK.tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>()),
+                "enum": (TASKS.iter().map(|task| task.id.clone()).collect::<Vec<_>>()),
                 "title": "Task",
                 "description": "Which task: library_01 to library_40, easy ones first.",
                 "default": FIRST_TASK,
@@ -192,13 +199,7 @@ impl TaskDataset for Tasks {
     }
 
     fn task(&self, index: usize) -> Option<ListedTask> {
-        let task = self.tasks.get(index)?;
-        Some(ListedTask {
-            id: task.id.clone(),
-            title: format!("Level {}: {}", task.level, task.title).into(),
-            environment: ENTRY.name,
-            configuration: object!({"task": (task.id.clone())}),
-        })
+        self.tasks.get(index).copied().map(listed)
     }
 
     fn environment_at(&self, index: usize) -> Result<Box<dyn Environment>, DatasetError> {

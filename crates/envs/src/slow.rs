@@ -47,6 +47,10 @@ pub const DATASET: DatasetEntry = DatasetEntry {
     name: "slow_calls",
     summary: "Slow calls: in time, concurrent, and over their limit.",
     configuration: || json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false}),
+    tasks: |arguments, _| {
+        Settings::new(arguments, &[])?;
+        Ok(TASKS.map(listed).to_vec())
+    },
     make: |arguments, setting| {
         Settings::new(arguments, &[])?;
         Ok(Box::new(SlowCalls(setting.clone())))
@@ -171,6 +175,15 @@ const TASKS: [(&str, &str); 4] = [
     ("answered", "Calls over their limit: the tool answers"),
 ];
 
+fn listed((id, title): (&str, &str)) -> Task {
+    Task {
+        id: id.into(),
+        title: title.into(),
+        environment: ENTRY.name,
+        configuration: SlowCalls::configuration(id),
+    }
+}
+
 struct SlowCalls(Setting);
 
 impl SlowCalls {
@@ -199,13 +212,7 @@ impl TaskDataset for SlowCalls {
     }
 
     fn task(&self, index: usize) -> Option<Task> {
-        let (id, title) = *TASKS.get(index)?;
-        Some(Task {
-            id: id.into(),
-            title: title.into(),
-            environment: ENTRY.name,
-            configuration: SlowCalls::configuration(id),
-        })
+        TASKS.get(index).copied().map(listed)
     }
 
     fn environment_at(&self, index: usize) -> Result<Box<dyn Environment>, DatasetError> {

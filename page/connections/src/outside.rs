@@ -12,7 +12,10 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
 use leptos::prelude::*;
+use leptos::wasm_split::wasm_split;
 use volary_agent::model::limits::Spent;
 use volary_agent::model::{Answer, ModelRequest};
 use volary_app::outside::{
@@ -25,6 +28,7 @@ use volary_protocol::environments::{ChatLine, Question};
 
 use crate::models::{self, Ask, connections, prices};
 use volary_browser::http::{self, Timeouts};
+use volary_browser::lazy::Loaded;
 use volary_browser::{self as browser, network};
 
 /// The largest page, in bytes.
@@ -132,7 +136,10 @@ fn carry_out(effect: Effect) {
                 return;
             };
             browser::spawn(async move {
-                let (completed, spent) = complete(&purpose, &connection, messages).await;
+                let (completed, spent) = match load_completing().await {
+                    Ok(complete) => complete(purpose.clone(), connection, messages).await,
+                    Err(unloaded) => (Err(unloaded.to_string()), Spent::default()),
+                };
                 dispatch(Event::Completed {
                     ticket: asked.ticket,
                     purpose,
@@ -172,13 +179,23 @@ async fn page(url: &str) -> Result<String, String> {
     }
 }
 
-/// Requests a completion of a conversation; returns it with its cost.
+/// Requests a completion of a conversation from the model in a role: its role, the id of its connection, and the lines.
+/// Returns it with its cost.
+type Complete =
+    fn(Text, Text, Vec<ChatLine>) -> LocalBoxFuture<'static, (Result<String, String>, Spent)>;
+
+/// Calling models takes more code than playing by hand, and few environments have models in roles.
+#[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
+fn load_completing() -> Loaded<Complete> {
+    Ok(|purpose, connection, lines| complete(purpose, connection, lines).boxed_local())
+}
+
 async fn complete(
-    purpose: &str,
-    connection: &str,
+    purpose: Text,
+    connection: Text,
     lines: Vec<ChatLine>,
 ) -> (Result<String, String>, Spent) {
-    let saved = untrack(|| connections::read(|known| known.find(connection).cloned()));
+    let saved = untrack(|| connections::read(|known| known.find(&connection).cloned()));
     let Some(saved) = saved else {
         let reason = format!("The connection of the {purpose} no longer exists.");
         return (Err(reason), Spent::default());

@@ -7,7 +7,7 @@ use volary_app::playground::Event;
 use volary_app::playground::tasks::TaskSource;
 use volary_core::json::Text;
 use volary_envs::tau::checkout::{Original, Split};
-use volary_envs::tau::original::{entry, listed};
+use volary_envs::tau::original::{environment_name, listed};
 
 use super::session_driver;
 use super::state::Playground;
@@ -47,7 +47,7 @@ pub(super) fn follow(playground: Playground) {
 fn is_of_checkout(environment: &str) -> bool {
     Original::ALL
         .into_iter()
-        .any(|original| entry(original).name == environment)
+        .any(|original| environment_name(original) == environment)
 }
 
 /// Replaces the lists of the previous checkout.
@@ -82,7 +82,7 @@ fn lists(checkout: &Checkout) -> Vec<TaskSource> {
                 " (not the original)"
             };
             lists.push(TaskSource {
-                dataset: format!("{}/{}", entry(original).name, split.name).into(),
+                dataset: format!("{}/{}", environment_name(original), split.name).into(),
                 title: format!("tau-bench {}, {}{note}", domain.name, split.name).into(),
                 tasks: tasks.into(),
                 file: None,

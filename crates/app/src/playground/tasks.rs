@@ -1,11 +1,8 @@
 //! Lists of tasks, from the built-in datasets and from a file of the user: lookup of tasks, and their recipes.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
-use volary_core::clock::Standstill;
 use volary_core::dataset::Task;
-use volary_core::environment::Setting;
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
 use volary_core::random::Random;
@@ -263,15 +260,8 @@ pub fn recipe(source: &TaskSource, task: &Task, seed: u64) -> Recipe {
 }
 
 fn make(registry: &Registry, name: &str, arguments: &Object) -> Result<Arc<[Task]>, Text> {
-    let setting = Setting {
-        seed: 0,
-        clock: Rc::new(Standstill),
-        outside: Rc::new(volary_core::outside::Closed),
-    };
-    let dataset = registry
-        .dataset_from_name(name, arguments, &setting)
-        .map_err(|error| error.to_string())?;
-    Ok((0..).map_while(|index| dataset.task(index)).collect())
+    let tasks = registry.tasks(name, arguments);
+    Ok(tasks.map_err(|error| error.to_string())?.into())
 }
 
 fn property(entry: &DatasetEntry, key: &str) -> Option<Json> {

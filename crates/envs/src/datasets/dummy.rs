@@ -15,6 +15,7 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
     name: "dummy",
     summary: "An endless supply of dummy environments.",
     configuration: || json!({"type": "object", "properties": {}, "additionalProperties": false}),
+    tasks: |_, _| Ok(Vec::new()),
     make: |arguments, setting| {
         Settings::new(arguments, &[])?;
         Ok(Box::new(DummyDataset {

@@ -20,7 +20,13 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
     name: "gsm8k",
     summary: "Grade school math problems from your own GSM8K file (JSON Lines).",
     configuration: schema,
-    make: |arguments, setting| Ok(Box::new(Gsm8k::from_configuration(arguments, setting)?)),
+    tasks: |arguments, _| Ok(Problems::read(arguments)?.tasks()),
+    make: |arguments, setting| {
+        Ok(Box::new(Gsm8k {
+            problems: Problems::read(arguments)?,
+            setting: setting.clone(),
+        }))
+    },
 };
 
 /// A split of the source.
@@ -45,11 +51,16 @@ pub struct Row {
 }
 
 /// The problems of one split.
-pub struct Gsm8k {
+struct Problems {
     problems: Vec<Problem>,
     config: CalculatorConfig,
     /// The given `config`, to make tasks again.
     given: Option<Json>,
+}
+
+/// The dataset of one split.
+pub struct Gsm8k {
+    problems: Problems,
     setting: Setting,
 }
 
@@ -135,6 +146,15 @@ impl Gsm8k {
         config: CalculatorConfig,
         setting: &Setting,
     ) -> Result<Self, Gsm8kError> {
+        Ok(Gsm8k {
+            problems: Problems::of(split, rows, config)?,
+            setting: setting.clone(),
+        })
+    }
+}
+
+impl Problems {
+    fn of(split: Split, rows: &[Row], config: CalculatorConfig) -> Result<Self, Gsm8kError> {
         let problems = rows
             .iter()
             .enumerate()
@@ -147,15 +167,14 @@ impl Gsm8k {
                 })
             })
             .collect::<Result<_, Gsm8kError>>()?;
-        Ok(Gsm8k {
+        Ok(Problems {
             problems,
             config,
             given: None,
-            setting: setting.clone(),
         })
     }
 
-    fn from_configuration(arguments: &Object, setting: &Setting) -> Result<Self, RegistryError> {
+    fn read(arguments: &Object) -> Result<Self, RegistryError> {
         let settings = Settings::new(arguments, &["split", "config", "jsonl"])?;
         let fault =
             |key: &str, reason: &dyn std::fmt::Display| settings.fault(key, &reason.to_string());
@@ -171,16 +190,30 @@ impl Gsm8k {
                  line",
             ));
         }
-        let mut dataset =
-            Gsm8k::new(split, &rows, config, setting).map_err(|error| fault("jsonl", &error))?;
-        dataset.given = arguments.get("config").cloned();
-        Ok(dataset)
+        let mut problems =
+            Problems::of(split, &rows, config).map_err(|error| fault("jsonl", &error))?;
+        problems.given = arguments.get("config").cloned();
+        Ok(problems)
     }
 
-    fn problem(&self, index: usize) -> Result<&Problem, DatasetError> {
+    fn tasks(&self) -> Vec<Task> {
         self.problems
-            .get(index)
-            .ok_or_else(|| super::out_of_range(index, self.problems.len()))
+            .iter()
+            .map(|problem| self.task(problem))
+            .collect()
+    }
+
+    fn task(&self, problem: &Problem) -> Task {
+        let mut configuration = problem.configuration();
+        if let Some(config) = &self.given {
+            configuration.insert("config", config.clone());
+        }
+        Task {
+            id: problem.id.clone().unwrap_or_default(),
+            title: opening(&problem.text),
+            environment: "calculator",
+            configuration,
+        }
     }
 }
 
@@ -190,28 +223,24 @@ impl TaskDataset for Gsm8k {
     }
 
     fn length(&self) -> Option<usize> {
-        Some(self.problems.len())
+        Some(self.problems.problems.len())
     }
 
     fn task(&self, index: usize) -> Option<Task> {
-        let problem = self.problems.get(index)?;
-        let mut configuration = problem.configuration();
-        if let Some(config) = &self.given {
-            configuration.insert("config", config.clone());
-        }
-        Some(Task {
-            id: problem.id.clone().unwrap_or_default(),
-            title: opening(&problem.text),
-            environment: "calculator",
-            configuration,
-        })
+        let problem = self.problems.problems.get(index)?;
+        Some(self.problems.task(problem))
     }
 
     fn environment_at(&self, index: usize) -> Result<Box<dyn Environment>, DatasetError> {
-        let problem = self.problem(index)?.clone();
+        let Problems {
+            problems, config, ..
+        } = &self.problems;
+        let problem = problems
+            .get(index)
+            .ok_or_else(|| super::out_of_range(index, problems.len()))?;
         Ok(Box::new(Calculator::new(
-            problem,
-            self.config,
+            problem.clone(),
+            *config,
             &self.setting,
         )))
     }

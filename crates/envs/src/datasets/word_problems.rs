@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use volary_core::dataset::{DatasetError, Task, TaskDataset};
 use volary_core::environment::{Environment, Setting};
 use volary_core::json;
-use volary_core::json::{Json, Text};
+use volary_core::json::{Json, Object, Text};
 use volary_core::registry::{DatasetEntry, RegistryError};
 
 use super::gsm8k::parse_answer;
@@ -19,12 +19,10 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
     name: "word_problems",
     summary: "Built-in word problems on three levels, solved with the calculator.",
     configuration: schema,
+    tasks: |arguments, _| Ok(chosen(arguments)?.iter().map(WordProblem::task).collect()),
     make: |arguments, setting| {
-        let level = Settings::new(arguments, &["level"])?.whole("level", LEVELS)?;
-        let mut problems = problems()?;
-        problems.retain(|problem| level.is_none_or(|level| problem.level == level));
         Ok(Box::new(WordProblems {
-            problems,
+            problems: chosen(arguments)?,
             setting: setting.clone(),
         }))
     },
@@ -72,7 +70,24 @@ pub fn problems() -> Result<Vec<WordProblem>, RegistryError> {
     Ok(problems)
 }
 
+/// The problems of the level in the arguments.
+fn chosen(arguments: &Object) -> Result<Vec<WordProblem>, RegistryError> {
+    let level = Settings::new(arguments, &["level"])?.whole("level", LEVELS)?;
+    let mut problems = problems()?;
+    problems.retain(|problem| level.is_none_or(|level| problem.level == level));
+    Ok(problems)
+}
+
 impl WordProblem {
+    fn task(&self) -> Task {
+        Task {
+            id: self.id.clone(),
+            title: format!("Level {}: {}", self.level, opening(&self.question)).into(),
+            environment: "calculator",
+            configuration: self.problem().configuration(),
+        }
+    }
+
     fn problem(&self) -> Problem {
         Problem {
             id: Some(self.id.clone()),
@@ -92,13 +107,7 @@ impl TaskDataset for WordProblems {
     }
 
     fn task(&self, index: usize) -> Option<Task> {
-        let problem = self.problems.get(index)?;
-        Some(Task {
-            id: problem.id.clone(),
-            title: format!("Level {}: {}", problem.level, opening(&problem.question)).into(),
-            environment: "calculator",
-            configuration: problem.problem().configuration(),
-        })
+        self.problems.get(index).map(WordProblem::task)
     }
 
     fn environment_at(&self, index: usize) -> Result<Box<dyn Environment>, DatasetError> {

@@ -26,15 +26,11 @@ pub const TWO_HOP: DatasetEntry = DatasetEntry {
             "additionalProperties": false,
         })
     },
+    tasks: |arguments, _| Ok(Questions::of_our_own(arguments)?.tasks()),
     make: |arguments, setting| {
-        let settings = Settings::new(arguments, &["level"])?;
-        let level = settings.text("level")?;
-        let mut rows = own_rows()?;
-        rows.retain(|row| level.is_none() || row.level == level);
-        Ok(Box::new(Questions {
+        Ok(Box::new(QuestionDataset {
             kind: "TwoHopDataset",
-            rows,
-            config: Object::new(),
+            questions: Questions::of_our_own(arguments)?,
             setting: setting.clone(),
         }))
     },
@@ -45,7 +41,14 @@ pub const HOTPOTQA: DatasetEntry = DatasetEntry {
     name: "hotpotqa",
     summary: "HotPotQA questions from a file of your own (JSON or JSON lines).",
     configuration: schema,
-    make: |arguments, setting| Ok(Box::new(from_file(arguments, setting)?)),
+    tasks: |arguments, seed| Ok(from_file(arguments, seed)?.tasks()),
+    make: |arguments, setting| {
+        Ok(Box::new(QuestionDataset {
+            kind: "HotPotQADataset",
+            questions: from_file(arguments, setting.seed)?,
+            setting: setting.clone(),
+        }))
+    },
 };
 
 /// A question.
@@ -61,10 +64,14 @@ pub struct Row {
 }
 
 struct Questions {
-    kind: &'static str,
     rows: Vec<Row>,
     /// The members of the configuration that all questions share.
     config: Object,
+}
+
+struct QuestionDataset {
+    kind: &'static str,
+    questions: Questions,
     setting: Setting,
 }
 
@@ -111,6 +118,35 @@ impl Row {
 }
 
 impl Questions {
+    /// The built-in questions of the level in the arguments.
+    fn of_our_own(arguments: &Object) -> Result<Self, RegistryError> {
+        let settings = Settings::new(arguments, &["level"])?;
+        let level = settings.text("level")?;
+        let mut rows = own_rows()?;
+        rows.retain(|row| level.is_none() || row.level == level);
+        Ok(Questions {
+            rows,
+            config: Object::new(),
+        })
+    }
+
+    fn tasks(&self) -> Vec<Task> {
+        self.rows.iter().map(|row| self.task(row)).collect()
+    }
+
+    fn task(&self, row: &Row) -> Task {
+        let opening = opening(&row.question);
+        Task {
+            id: row.id.clone(),
+            title: match &row.level {
+                Some(level) => format!("{level}: {opening}").into(),
+                None => opening,
+            },
+            environment: super::ENTRY.name,
+            configuration: self.configuration(row),
+        }
+    }
+
     fn configuration(&self, row: &Row) -> Object {
         let mut configuration = self.config.clone();
         configuration.insert("question", row.question.clone());
@@ -122,33 +158,25 @@ impl Questions {
     }
 }
 
-impl TaskDataset for Questions {
+impl TaskDataset for QuestionDataset {
     fn kind(&self) -> &'static str {
         self.kind
     }
 
     fn length(&self) -> Option<usize> {
-        Some(self.rows.len())
+        Some(self.questions.rows.len())
     }
 
     fn task(&self, index: usize) -> Option<Task> {
-        let row = self.rows.get(index)?;
-        let opening = opening(&row.question);
-        Some(Task {
-            id: row.id.clone(),
-            title: match &row.level {
-                Some(level) => format!("{level}: {opening}").into(),
-                None => opening,
-            },
-            environment: super::ENTRY.name,
-            configuration: self.configuration(row),
-        })
+        let row = self.questions.rows.get(index)?;
+        Some(self.questions.task(row))
     }
 
     fn environment_at(&self, index: usize) -> Result<Box<dyn Environment>, DatasetError> {
-        let row = self.rows.get(index);
-        let row = row.ok_or_else(|| out_of_range(index, self.rows.len()))?;
-        let config = Config::read(&self.configuration(row))?;
+        let Questions { rows, .. } = &self.questions;
+        let row = rows.get(index);
+        let row = row.ok_or_else(|| out_of_range(index, rows.len()))?;
+        let config = Config::read(&self.questions.configuration(row))?;
         let pages = pages::of(&config, &self.setting);
         Ok(Box::new(HotPotQa::new(config, pages, &self.setting)))
     }
@@ -170,7 +198,7 @@ const CONFIG: [&str; 9] = [
     "proxy",
 ];
 
-fn from_file(arguments: &Object, setting: &Setting) -> Result<Questions, RegistryError> {
+fn from_file(arguments: &Object, seed: u64) -> Result<Questions, RegistryError> {
     let settings = Settings::new(arguments, &OF_DATASET)?;
     split(&settings)?;
     let config = settings.group("config", &CONFIG)?;
@@ -190,9 +218,7 @@ fn from_file(arguments: &Object, setting: &Setting) -> Result<Questions, Registr
         });
     }
     if config.boolean("shuffle_data", false)? {
-        Random::new(setting.seed)
-            .fork("hotpotqa")
-            .shuffle(&mut rows);
+        Random::new(seed).fork("hotpotqa").shuffle(&mut rows);
     }
     let fraction = config.number("data_fraction", 1.0)?;
     if !(fraction > 0.0 && fraction <= 1.0) {
@@ -209,10 +235,8 @@ fn from_file(arguments: &Object, setting: &Setting) -> Result<Questions, Registr
         }
     }
     Ok(Questions {
-        kind: "HotPotQADataset",
         rows,
         config: shared,
-        setting: setting.clone(),
     })
 }
 

@@ -552,14 +552,14 @@ fn everything(_: &Data<'_>, member: &Member<'_>) -> Option<Wish> {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::DESK;
+    use super::super::{DOMAIN, TASKS};
     use super::*;
     use crate::tau::oracle::closing;
     use crate::tau::{Episode, TurnResult};
 
     /// Plays actions and the closing answer; returns the reward.
     fn play(task: &DeskTask, actions: &[Action], closing: &str) -> f64 {
-        let mut episode = Episode::new(Arc::clone(&DESK.domain), task.task.clone());
+        let mut episode = Episode::new(Arc::clone(&DOMAIN), task.task.clone());
         for action in actions {
             match episode.act(action.clone()) {
                 Ok(TurnResult::Step(step)) => {
@@ -584,17 +584,13 @@ mod tests {
 
     #[test]
     fn there_are_forty_tasks_on_three_levels() {
-        assert_eq!(DESK.tasks.len(), 40);
+        assert_eq!(TASKS.len(), 40);
         for (level, kinds) in LEVELS {
-            let of_level = DESK.tasks.iter().filter(|task| task.level == level).count();
+            let of_level = TASKS.iter().filter(|task| task.level == level).count();
             let wanted: usize = kinds.iter().map(|(_, count)| count).sum();
             assert_eq!(of_level, wanted, "level {level}");
         }
-        let mut wishes: Vec<&Text> = DESK
-            .tasks
-            .iter()
-            .map(|task| &task.task.instruction)
-            .collect();
+        let mut wishes: Vec<&Text> = TASKS.iter().map(|task| &task.task.instruction).collect();
         wishes.sort();
         wishes.dedup();
         assert_eq!(wishes.len(), 40, "no task is there twice");
@@ -602,11 +598,11 @@ mod tests {
 
     #[test]
     fn the_actions_of_a_task_earn_its_reward_and_others_do_not() {
-        for task in &DESK.tasks {
+        for task in &*TASKS {
             let gold = &task.task.actions;
             assert_eq!(play(task, gold, &closing(&task.task)), 1.0, "{}", task.id);
             // An unrequested action.
-            let paying = DESK.tasks.iter().flat_map(|other| &other.task.actions);
+            let paying = TASKS.iter().flat_map(|other| &other.task.actions);
             let mut wrong = paying.filter(|action| {
                 &*action.name == "pay_fees"
                     && !gold

@@ -3,13 +3,13 @@
 use volary_core::view::Tone;
 use volary_core::{Json, object};
 use volary_core::{json, message::Message};
-use volary_envs::library_desk::DESK;
+use volary_envs::library_desk::TASKS;
 
 use crate::player::Player;
 
 #[test]
 fn the_oracle_solves_every_task() {
-    for task in &DESK.tasks {
+    for task in &*TASKS {
         let mut player = Player::new("library_desk", object!({"task": (task.id.clone())}));
         let last = player.solve().unwrap();
         assert!(last.done, "{}", task.id);

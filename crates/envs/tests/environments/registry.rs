@@ -9,7 +9,7 @@ use volary_core::registry::RegistryError;
 use volary_core::schema;
 use volary_core::view::ViewInput;
 use volary_core::{Object, object};
-use volary_envs::registry;
+use volary_envs::{described_registry_with_tau_bench, registry, registry_with_tau_bench};
 
 fn setting() -> Setting {
     Setting {
@@ -205,5 +205,68 @@ fn a_step_before_the_reset_is_an_error() {
         let step = environment.step(crate::player::request(calls).into());
         let error = step.now_or_never().unwrap().unwrap_err();
         assert_eq!(error, volary_core::EnvironmentError::NotReset, "{name}");
+    }
+}
+
+/// Arguments for each dataset, with a file where it needs one.
+fn arguments(name: &str) -> Object {
+    match name {
+        "gsm8k" => object!({
+            "split": "val",
+            "jsonl": "{\"question\": \"q\", \"answer\": \"#### 1\"}",
+            "config": {"correct_reward": 2.0},
+        }),
+        "hotpotqa" => object!({
+            "split": "train",
+            "json": "[{\"id\": \"5a8b57f25542995d1e6f1371\", \"question\": \"q\", \"answer\": \"a\"}]",
+            "config": {"correct_reward": 2.0},
+        }),
+        _ => Object::new(),
+    }
+}
+
+#[test]
+fn the_list_of_tasks_is_that_of_the_dataset() {
+    for entry in &registry().datasets {
+        let arguments = arguments(entry.name);
+        let listed = registry().tasks(entry.name, &arguments).unwrap();
+        let dataset = registry().dataset_from_name(entry.name, &arguments, &setting());
+        let dataset = dataset.unwrap();
+        let tasks: Vec<_> = (0..).map_while(|index| dataset.task(index)).collect();
+        assert_eq!(listed, tasks, "{}", entry.name);
+        assert_eq!(
+            listed.len(),
+            dataset.length().unwrap_or_default(),
+            "{}",
+            entry.name
+        );
+    }
+}
+
+#[test]
+fn a_described_registry_says_all_but_makes_nothing() {
+    let (whole, described) = (
+        registry_with_tau_bench(),
+        described_registry_with_tau_bench(),
+    );
+    assert!(whole.available().eq(described.available()));
+    for (entry, other) in whole.environments.iter().zip(&described.environments) {
+        assert_eq!(
+            (entry.summary, (entry.configuration)()),
+            (other.summary, (other.configuration)())
+        );
+        assert_eq!(entry.view.is_some(), other.view.is_some());
+        assert_eq!(entry.oracle.is_some(), other.oracle.is_some());
+        let made = (other.make)(&Object::new(), &setting());
+        assert_eq!(made.err(), Some(RegistryError::Described));
+    }
+    for entry in &described.datasets {
+        let arguments = arguments(entry.name);
+        assert_eq!(
+            described.tasks(entry.name, &arguments),
+            whole.tasks(entry.name, &arguments)
+        );
+        let made = described.dataset_from_name(entry.name, &arguments, &setting());
+        assert_eq!(made.err(), Some(RegistryError::Described));
     }
 }

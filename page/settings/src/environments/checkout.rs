@@ -8,7 +8,7 @@ use volary_connectivity::linked_file::LinkedFile;
 use volary_core::json::Text;
 use volary_core::quantity::plural;
 use volary_envs::tau::checkout::Original;
-use volary_envs::tau::original::{CUSTOMERS, entry};
+use volary_envs::tau::original::{CUSTOMERS, environment_name};
 use volary_protocol::checkout::{Domain, Summary};
 
 use super::catalogue::{Group, PlayButton, Row};
@@ -224,7 +224,7 @@ fn Stored(adding: Adding, summary: Summary) -> impl IntoView {
 #[component]
 fn DomainRow(original: Original, domain: Domain) -> impl IntoView {
     let playground = use_playground();
-    let name = entry(original).name;
+    let name = environment_name(original);
     let splits = domain.splits.iter();
     let splits: Vec<String> = splits
         .map(|split| format!("{}: {}", split.name, plural(split.tasks, "task")))
