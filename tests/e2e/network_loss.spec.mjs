@@ -71,6 +71,8 @@ test("a file whose download breaks off keeps what was received, and is whole aft
       const library = await new Library(page).ready();
       await library.agree({ keep: true });
       const response = await asked;
+      // The code that reads the file has arrived, too.
+      await library.rows(1, 399);
       await page.context().setOffline(true);
       response.destroy();
       await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });

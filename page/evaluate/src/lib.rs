@@ -35,7 +35,6 @@ mod tasks_view;
 
 use leptos::prelude::*;
 use volary_app::outside::PlayingPage;
-use volary_view::recovery::loading_text;
 use volary_view::route::Route;
 
 use compare_view::ComparePage;
@@ -46,7 +45,6 @@ use setup_view::SetupForm;
 use state::Evaluations;
 use volary_connections::outside::dialog::OutsideDialog;
 use volary_playground::state::use_playground;
-use volary_storage as storage;
 use volary_ui::navigation::use_pages;
 use volary_ui::sharing_check::CheckedExportDialog;
 
@@ -99,7 +97,7 @@ fn EvaluatePage() -> impl IntoView {
         None if evaluations.is_loading.get() => view! {
             <h1>"Evaluate"</h1>
             <p class="faint" role="status">
-                {|| loading_text(storage::recovery())}
+                "Loading the evaluation…"
             </p>
         }
         .into_any(),

@@ -78,7 +78,7 @@ impl EpisodeStore for IndexedDbStore {
                         let episode = StoredEpisode::new(row.clone(), text, IMPORTED);
                         if *is_new { &mut new } else { &mut others }.push(episode);
                     }
-                    Held::At(at) => {
+                    Held::InFile(at) => {
                         let row = episodes::stored_row(row, Some(&placed(at)));
                         if *is_new {
                             &mut new_rows

@@ -21,7 +21,7 @@ pub enum Held {
     /// A native text.
     Text(String),
     /// A place in a file.
-    At(InFile),
+    InFile(InFile),
 }
 
 /// A place in a file.
@@ -201,7 +201,7 @@ impl MemoryStore {
                 self.bytes.set(self.bytes.get() + text.len());
                 Kept::Text(text)
             }
-            (Held::At(place), _) => Kept::At(place),
+            (Held::InFile(place), _) => Kept::At(place),
         };
         let row = item.row;
         let mut episodes = self.episodes.borrow_mut();

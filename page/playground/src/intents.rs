@@ -60,8 +60,10 @@ use volary_ui::styles;
     reason = "each is the function of the playground of that name"
 )]
 pub enum Intent {
-    /// Only loads the code, because a user is present.
+    /// Only loads the code.
     LoadCode,
+    /// Stores the page for use offline in a while, because a user is present.
+    StoreOffline,
     Follow(PlaygroundPlace),
     GoToEnvironment(String),
     PickTask(Option<TaskPlace>),
@@ -118,6 +120,7 @@ impl Intent {
             | Intent::Share
             | Intent::RunPlanned => true,
             Intent::LoadCode
+            | Intent::StoreOffline
             | Intent::ChooseTool(_)
             | Intent::ChooseNoTool
             | Intent::AddCall
@@ -159,6 +162,10 @@ fn act(playground: Playground, intent: Intent) {
     }
     match intent {
         Intent::LoadCode | Intent::Undo => {}
+        Intent::StoreOffline => browser::spawn(async {
+            timers::sleep(BEFORE_STORING).await;
+            offline::store().await;
+        }),
         Intent::Follow(place) => url_sync::follow_place(playground, &place),
         Intent::GoToEnvironment(name) => url_sync::go_to_environment(playground, &name),
         Intent::PickTask(place) => session_driver::update(playground, Event::PickTask(place)),
@@ -240,12 +247,6 @@ fn rest() -> Loaded<Rest> {
             playback::play_along(playground);
             watch_for_slow_steps(playground);
             transfer::offer_rescue(playground);
-            first_interaction::on_first_interaction(|| {
-                browser::spawn(async {
-                    timers::sleep(BEFORE_STORING).await;
-                    offline::store().await;
-                });
-            });
             // On other pages the worker starts with the first operation that needs it.
             if Page::of(&Route::parse(&location::hash())) == Page::Playground {
                 session_driver::warm_up(playground);
@@ -285,7 +286,7 @@ pub fn load_later(playground: Playground) {
         .progress()
         .update_value(|progress| progress.owner = Owner::current());
     later::load_with(move |act| playground.intend(Intent::Do(act)));
-    first_interaction::on_first_interaction(move || playground.intend(Intent::LoadCode));
+    first_interaction::on_first_interaction(move || playground.intend(Intent::StoreOffline));
     if Page::of(&Route::parse(&location::hash())) == Page::Playground {
         timers::next_frame(move || playground.intend(Intent::LoadCode));
     }
@@ -340,7 +341,7 @@ fn load(playground: Playground) {
         let wants = progress.waiting.iter();
         let wanted = wants
             .into_iter()
-            .any(|intent| !matches!(intent, Intent::LoadCode));
+            .any(|intent| !matches!(intent, Intent::LoadCode | Intent::StoreOffline));
         (wanted, std::mem::replace(&mut progress.loading, true))
     });
     let Some((wanted, loading)) = wants else {

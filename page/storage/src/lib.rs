@@ -3,9 +3,8 @@
 //! - [`episodes`]: the texts of episodes, and the rows that lists show. [`sources`]: the large files that hold
 //!   episodes. [`evaluations`]: plans, results, drafts. [`checkout`]: the user's copy of tau-bench. [`origin`]: how
 //!   episodes entered the library. [`change_feed`]: notifies other tabs and workers of changes.
-//! - `record`: the texts of records, with the number of their format. `migration`: migrates the records of earlier
-//!   versions. [`unreadable`]: records that cannot be read, which are never deleted automatically. `unstored`: changes
-//!   that are only in memory.
+//! - `record`: the texts of records, with the number of their format. [`unreadable`]: records that cannot be read, which
+//!   are never deleted automatically. `unstored`: changes that are only in memory.
 //!
 //! Invariant: data that the browser refuses to store stay in memory until the page is left. Reads find them there,
 //! and [`problem`] returns the reason, so no finished work is lost silently.
@@ -14,7 +13,6 @@ pub mod change_feed;
 pub mod checkout;
 pub mod episodes;
 pub mod evaluations;
-mod migration;
 pub mod origin;
 mod record;
 pub mod sources;
@@ -28,7 +26,6 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 use futures_util::future::{LocalBoxFuture, Shared};
 use leptos::prelude::*;
-use volary_view::recovery::Recovery;
 
 use self::unstored::Unstored;
 use volary_browser::database::{
@@ -41,10 +38,9 @@ type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Database>, DatabaseError
 
 thread_local! {
     static OPENING: RefCell<Option<Opening>> = const { RefCell::new(None) };
-    /// The changes of each [`Begun`], in order.
-    static BEGUN: RefCell<Vec<Rc<[DatabaseChange]>>> = const { RefCell::new(Vec::new()) };
+    /// The changes of each [`PendingWrite`], in order.
+    static PENDING: RefCell<Vec<Rc<[DatabaseChange]>>> = const { RefCell::new(Vec::new()) };
     static UNSTORED: RefCell<Unstored> = const { RefCell::new(Unstored::new()) };
-    static RECOVERY: ArcRwSignal<Option<Recovery>> = ArcRwSignal::new(None);
     static PROBLEM: ArcRwSignal<Option<DatabaseError>> = ArcRwSignal::new(None);
     static REFUSED: ArcTrigger = ArcTrigger::new();
 }
@@ -57,15 +53,6 @@ pub fn problem() -> Option<DatabaseError> {
 /// Tracks changes that the browser refuses to store.
 pub fn track_refusals() {
     REFUSED.with(ArcTrigger::track);
-}
-
-/// The progress of the migration from an earlier version; `None` while there is none. Tracks changes.
-pub fn recovery() -> Option<Recovery> {
-    RECOVERY.with(ArcRwSignal::clone).get()
-}
-
-fn set_recovery(recovery: Option<Recovery>) {
-    RECOVERY.with(ArcRwSignal::clone).set(recovery);
 }
 
 /// Whether the database is read-only, because a newer version of this page upgraded it. Known after the first
@@ -89,12 +76,12 @@ pub async fn write(changes: Vec<DatabaseChange>) -> Result<(), DatabaseError> {
 
 async fn try_to_write(changes: Vec<DatabaseChange>) -> Result<(), DatabaseError> {
     let changes: Rc<[DatabaseChange]> = changes.into();
-    let begun = Begun::of(&changes);
+    let pending = PendingWrite::of(&changes);
     let kept = match database().await {
         Ok(database) => database.write(Rc::clone(&changes)).await,
         Err(error) => Err(error),
     };
-    drop(begun);
+    drop(pending);
     if kept == Err(DatabaseError::Taken) {
         return kept;
     }
@@ -108,18 +95,18 @@ async fn try_to_write(changes: Vec<DatabaseChange>) -> Result<(), DatabaseError>
 }
 
 /// A write whose outcome is not known yet.
-struct Begun(Rc<[DatabaseChange]>);
+struct PendingWrite(Rc<[DatabaseChange]>);
 
-impl Begun {
-    fn of(changes: &Rc<[DatabaseChange]>) -> Begun {
-        BEGUN.with_borrow_mut(|begun| begun.push(Rc::clone(changes)));
-        Begun(Rc::clone(changes))
+impl PendingWrite {
+    fn of(changes: &Rc<[DatabaseChange]>) -> PendingWrite {
+        PENDING.with_borrow_mut(|pending| pending.push(Rc::clone(changes)));
+        PendingWrite(Rc::clone(changes))
     }
 }
 
-impl Drop for Begun {
+impl Drop for PendingWrite {
     fn drop(&mut self) {
-        BEGUN.with_borrow_mut(|begun| begun.retain(|other| !Rc::ptr_eq(other, &self.0)));
+        PENDING.with_borrow_mut(|pending| pending.retain(|other| !Rc::ptr_eq(other, &self.0)));
     }
 }
 
@@ -127,9 +114,9 @@ impl Drop for Begun {
 pub async fn keep_all() -> Result<(), DatabaseError> {
     // The database makes changes in the order of the calls, so a record that is being written would be replaced by an
     // earlier state.
-    let begun = BEGUN.with_borrow(Clone::clone);
+    let pending = PENDING.with_borrow(Clone::clone);
     let later = UNSTORED.with_borrow(|unstored| {
-        unstored.changes_after(begun.iter().flat_map(|changes| &**changes))
+        unstored.changes_after(pending.iter().flat_map(|changes| &**changes))
     });
     try_to_write(later).await
 }
@@ -230,25 +217,11 @@ async fn database() -> Result<Rc<Database>, DatabaseError> {
         if is_outdated {
             *opening = None;
         }
+        let open = async || Database::open().await.map(Rc::new);
         let opening = opening.get_or_insert_with(|| open().boxed_local().shared());
         opening.clone()
     });
     opening.await
-}
-
-/// Opens the database and migrates the records of earlier versions.
-async fn open() -> Result<Rc<Database>, DatabaseError> {
-    let database = Database::open().await?;
-    let mut left = Vec::new();
-    let moved = migration::run(&database, &mut left).await;
-    UNSTORED.with_borrow_mut(|unstored| left.iter().for_each(|change| unstored.apply(change)));
-    // The newer version migrates a read-only database.
-    if let Err(error) = moved
-        && error != DatabaseError::Newer
-    {
-        set_problem(Some(&error));
-    }
-    Ok(Rc::new(database))
 }
 
 fn set_problem(error: Option<&DatabaseError>) {

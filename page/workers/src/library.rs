@@ -93,7 +93,7 @@ pub type Send<'a> = &'a dyn Fn(Output);
 pub struct LibraryService {
     store: Box<dyn EpisodeStore>,
     /// Episodes that are not stored, such as those of the site.
-    guests: MemoryStore,
+    in_memory: MemoryStore,
     /// Those among them that the page stores as soon as the browser allows it.
     unstored: RefCell<BTreeSet<Text>>,
     clock: Rc<dyn Clock>,
@@ -124,20 +124,20 @@ pub struct LibraryService {
 struct Known {
     /// Whether all stored episodes are among them.
     is_whole: bool,
-    episodes: HashMap<Text, Volume>,
+    episodes: HashMap<Text, KnownEpisode>,
 }
 
 /// The known facts about an episode that was not opened.
 #[derive(Clone)]
-struct Volume {
+struct KnownEpisode {
     name: Text,
     /// The location of an episode without a text of its own.
     place: Option<Rc<InFile>>,
 }
 
-impl Volume {
-    fn of(row: &Row, place: Option<InFile>) -> Volume {
-        Volume {
+impl KnownEpisode {
+    fn of(row: &Row, place: Option<InFile>) -> KnownEpisode {
+        KnownEpisode {
             name: row.name.clone(),
             place: place.map(Rc::new),
         }
@@ -153,7 +153,7 @@ impl LibraryService {
     ) -> LibraryService {
         LibraryService {
             store: Box::new(store),
-            guests: MemoryStore::default(),
+            in_memory: MemoryStore::default(),
             unstored: RefCell::default(),
             clock,
             today,
@@ -260,7 +260,7 @@ impl LibraryService {
     }
 
     fn remember(&self, row: &Row, place: Option<InFile>) {
-        let volume = Volume::of(row, place);
+        let volume = KnownEpisode::of(row, place);
         let mut known = self.known.borrow_mut();
         known.episodes.insert(row.id.clone(), volume);
     }
@@ -274,7 +274,7 @@ impl LibraryService {
     /// How much of everything is held.
     #[cfg(test)]
     fn sizes(&self) -> Vec<usize> {
-        let (episodes, files) = self.guests.sizes();
+        let (episodes, files) = self.in_memory.sizes();
         let (indexed, texts) = self.search.sizes();
         vec![
             episodes,
@@ -291,12 +291,12 @@ impl LibraryService {
         ]
     }
 
-    fn volume(&self, id: &str) -> Option<Volume> {
+    fn volume(&self, id: &str) -> Option<KnownEpisode> {
         self.known.borrow().episodes.get(id).cloned()
     }
 
     /// Forgets an episode. Its records are not deleted.
-    fn lose(&self, id: &Text) -> Option<Volume> {
+    fn lose(&self, id: &Text) -> Option<KnownEpisode> {
         self.search.remove(id);
         self.previews.remove(id);
         self.file_of.borrow_mut().remove(id);
@@ -310,9 +310,9 @@ impl LibraryService {
         places.any(|place| place.file == *file)
     }
 
-    fn stock_of(&self, id: &str) -> &dyn EpisodeStore {
-        if self.guests.has(id) {
-            &self.guests
+    fn store_of(&self, id: &str) -> &dyn EpisodeStore {
+        if self.in_memory.has(id) {
+            &self.in_memory
         } else {
             &*self.store
         }
@@ -320,16 +320,16 @@ impl LibraryService {
 
     /// Returns the rows of these episodes, those of the site first.
     async fn rows_of(&self, ids: &[Text]) -> Vec<Row> {
-        let (guests, own): (Vec<Text>, Vec<Text>) =
-            ids.iter().cloned().partition(|id| self.guests.has(id));
-        let guests = self.guests.rows_of(&guests).await.into_iter();
-        let rows = guests.chain(self.store.rows_of(&own).await);
+        let (in_memory, own): (Vec<Text>, Vec<Text>) =
+            ids.iter().cloned().partition(|id| self.in_memory.has(id));
+        let in_memory = self.in_memory.rows_of(&in_memory).await.into_iter();
+        let rows = in_memory.chain(self.store.rows_of(&own).await);
         rows.map(|(row, _)| row).collect()
     }
 
     /// Whether an episode belongs to the site and therefore cannot be deleted.
     fn is_of_site(&self, id: &str) -> bool {
-        self.guests.origin(id).as_deref() == Some(PUBLISHED)
+        self.in_memory.origin(id).as_deref() == Some(PUBLISHED)
     }
 
     async fn forget(&self, ids: &[Text]) {
@@ -344,12 +344,12 @@ impl LibraryService {
         }
         let is_kept = |id: &Text| !ids.contains(id);
         self.unstored.borrow_mut().retain(is_kept);
-        self.guests.forget(&ids).await;
+        self.in_memory.forget(&ids).await;
         self.store.forget(&ids).await;
         for file in files {
             if !self.is_wanted(&file) {
                 self.windows.borrow_mut().remove(&file);
-                self.guests.forget_file(&file).await;
+                self.in_memory.forget_file(&file).await;
                 self.store.forget_file(&file).await;
             } else if let Some(mut known) = self.store.file(&file).await {
                 // The next import reads the file again, which brings deleted episodes back.
@@ -364,24 +364,24 @@ impl LibraryService {
     async fn tag(&self, ids: &[Text], tag: &Text, on: bool, send: Send<'_>) {
         opening::wait_until_stored(self, ids).await;
         for ids in ids.chunks(BATCH) {
-            let (mut rows, mut guests) = (Vec::new(), Vec::new());
+            let (mut rows, mut in_memory) = (Vec::new(), Vec::new());
             for mut row in self.rows_of(ids).await {
                 row.tags.retain(|known| known != tag);
                 if on {
                     row.tags.push(tag.clone());
                 }
-                if self.guests.has(&row.id) {
-                    guests.push(row)
+                if self.in_memory.has(&row.id) {
+                    in_memory.push(row)
                 } else {
                     rows.push(row)
                 }
             }
             let kept = self.store.label(rows.clone()).await;
             // A store in memory cannot fail.
-            let _ = self.guests.label(guests.clone()).await;
-            rows.extend(guests);
+            let _ = self.in_memory.label(in_memory.clone()).await;
+            rows.extend(in_memory);
             send(Output::Event(Event::Added { rows }));
-            tell_unkept(kept, send);
+            report_unstored(kept, send);
         }
     }
 
@@ -404,7 +404,7 @@ impl LibraryService {
     }
 }
 
-fn tell_unkept(kept: Result<(), String>, send: Send<'_>) {
+fn report_unstored(kept: Result<(), String>, send: Send<'_>) {
     if let Err(reason) = kept {
         let reason = reason.into();
         send(Output::Event(Event::NotKept { reason }));

@@ -19,15 +19,11 @@ pub enum Store {
     Sources,
     /// The files that hold episodes, by the keys of [`Store::Sources`].
     Files,
-    /// Rows as earlier versions stored them, one to a record. Migrated when the database is opened.
-    LegacyRows,
-    /// Batches of records of evaluations, as earlier versions wrote them. Migrated when the database is opened.
-    LegacyJournal,
 }
 
 impl Store {
     /// All stores.
-    pub const ALL: [Store; 9] = [
+    pub const ALL: [Store; 7] = [
         Store::Rows,
         Store::Episodes,
         Store::Evaluations,
@@ -35,11 +31,9 @@ impl Store {
         Store::Drafts,
         Store::Sources,
         Store::Files,
-        Store::LegacyRows,
-        Store::LegacyJournal,
     ];
 
-    /// The name in the database, as earlier versions chose it.
+    /// The name in the database.
     pub const fn name(self) -> &'static str {
         match self {
             Store::Rows => "sheets",
@@ -49,8 +43,6 @@ impl Store {
             Store::Drafts => "drafts",
             Store::Sources => "sources",
             Store::Files => "files",
-            Store::LegacyRows => "summaries",
-            Store::LegacyJournal => "journal",
         }
     }
 }

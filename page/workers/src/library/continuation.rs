@@ -6,7 +6,7 @@
 use volary_core::json::Text;
 use volary_formats::import::index::Indexer;
 
-use super::{LibraryService, Volume};
+use super::{KnownEpisode, LibraryService};
 use volary_library::source::{Source, Window, digest_of};
 
 /// The number of bytes that are compared at either end of what was read.
@@ -64,7 +64,7 @@ impl Continuation {
     /// The episodes that are read again, because they may have grown.
     pub(super) fn unfinished(&self, library: &LibraryService) -> Vec<Text> {
         let known = library.known.borrow();
-        let is_after = |volume: &Volume| {
+        let is_after = |volume: &KnownEpisode| {
             let place = volume.place.as_ref()?;
             let start = place.place.parts.first()?.start;
             Some(place.file == self.file && start >= self.at)

@@ -11,7 +11,7 @@ use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_episode::Episode;
 
-use super::{BATCH, LibraryService, Output, Send, Volume, listing, opening};
+use super::{BATCH, KnownEpisode, LibraryService, Output, Send, listing, opening};
 use volary_library::findings::{EpisodeMatch, Match, find};
 
 /// The number of characters of context on each side of a match.
@@ -86,13 +86,13 @@ pub(super) async fn settle(library: &LibraryService) {
 }
 
 /// Returns the episodes that the index lacks, in the order of their places in files.
-fn missing(library: &LibraryService) -> Vec<(Text, Volume)> {
+fn missing(library: &LibraryService) -> Vec<(Text, KnownEpisode)> {
     let (known, indexed) = (library.known.borrow(), library.search.indexed.borrow());
     let missing = known
         .episodes
         .iter()
         .filter(|(id, _)| !indexed.contains(*id));
-    let mut missing: Vec<(Text, Volume)> = missing
+    let mut missing: Vec<(Text, KnownEpisode)> = missing
         .map(|(id, volume)| (id.clone(), volume.clone()))
         .collect();
     missing.sort_by_cached_key(|(id, volume)| match &volume.place {
@@ -137,7 +137,11 @@ async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Se
 }
 
 /// Reads an episode for indexing. The row of an episode in a file is not looked up.
-async fn searched(library: &LibraryService, id: &Text, volume: &Volume) -> Result<Episode, String> {
+async fn searched(
+    library: &LibraryService,
+    id: &Text,
+    volume: &KnownEpisode,
+) -> Result<Episode, String> {
     match &volume.place {
         None => opening::episode(library, id).await,
         Some(at) => {

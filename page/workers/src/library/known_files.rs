@@ -23,7 +23,7 @@ pub(super) async fn identify(
     reading: &RunningImport<'_>,
     file: &dyn Source,
 ) -> Result<(Text, Option<Text>), String> {
-    let store = reading::stock_for(library, reading.origin);
+    let store = reading::store_for(library, reading.origin);
     let start = start_of(file).await?;
     let Some(known) = store.file(&start).await.filter(|file| file.whole) else {
         return Ok((start, None));
@@ -70,7 +70,7 @@ pub(super) async fn keep_file(
     let (id, name) = (file.id.clone(), file.name.clone());
     reading.progress(&name, file.size);
     let is_copied = file.source.is_some();
-    let keeping = reading::stock_for(library, reading.origin).keep_file(file);
+    let keeping = reading::store_for(library, reading.origin).keep_file(file);
     let kept = if is_copied {
         library.cancelled.unless(reading.number, keeping).await
     } else {
@@ -90,7 +90,7 @@ pub(super) async fn note_uncopied(
     id: &Text,
     name: &Text,
 ) {
-    let store = reading::stock_for(library, reading.origin);
+    let store = reading::store_for(library, reading.origin);
     let is_here = |file: KnownFile| file.source.is_some();
     if library.is_wanted(id) && !store.file(id).await.is_some_and(is_here) {
         let text = format!(

@@ -84,7 +84,7 @@ impl LargeFile<'_, '_> {
                 }
                 Item {
                     row,
-                    held: Held::At(at),
+                    held: Held::InFile(at),
                     again: None,
                     is_new,
                 }

@@ -36,7 +36,7 @@ pub(crate) async fn handle_stored(library: &LibraryService, ids: &[Text], send: 
     let mut rows = Vec::new();
     for (row, place) in library.store.rows_of(ids).await {
         // An episode that this tab only shows may have the same id. It stays.
-        if library.guests.has(&row.id) {
+        if library.in_memory.has(&row.id) {
             continue;
         }
         library.remember(&row, place);
@@ -67,7 +67,7 @@ pub(crate) async fn handle_deleted(library: &LibraryService, ids: &[Text], send:
     let stored: BTreeSet<Text> = stored.map(|(row, _)| row.id).collect();
     let gone = ids
         .iter()
-        .filter(|id| !stored.contains(*id) && !library.guests.has(id))
+        .filter(|id| !stored.contains(*id) && !library.in_memory.has(id))
         .filter(|id| library.lose(id).is_some());
     let ids: Vec<Text> = gone.cloned().collect();
     if !ids.is_empty() {
@@ -81,11 +81,11 @@ pub(super) async fn list(library: &LibraryService, send: Send<'_>) {
         send(Output::Event(Event::NotRead { reason }));
         Vec::new()
     });
-    // The guests are in memory, where reading cannot fail.
-    let guests = library.guests.rows().await.unwrap_or_default();
+    // Reading from memory cannot fail.
+    let in_memory = library.in_memory.rows().await.unwrap_or_default();
     // An earlier state of an episode may be stored.
-    rows.retain(|row| !library.guests.has(&row.id));
-    rows.extend(guests.into_iter().map(|(row, _)| row));
+    rows.retain(|row| !library.in_memory.has(&row.id));
+    rows.extend(in_memory.into_iter().map(|(row, _)| row));
     rows.sort_by(newest_first);
     for rows in rows.chunks(BATCH) {
         let rows = rows.to_vec();

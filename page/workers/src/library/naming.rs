@@ -47,7 +47,7 @@ pub(super) async fn named(
             IdUse::Free => true,
             // An episode of the site may be stored as well, and another tab may have stored another one.
             IdUse::Same => {
-                let store = reading::stock_for(library, origin);
+                let store = reading::store_for(library, origin);
                 match store.row(&episode.id).await {
                     None => true,
                     Some((_, Some(_))) => continue,
@@ -76,7 +76,7 @@ async fn id_use(library: &LibraryService, id: &Text, text: &str, batch: &[Item])
         return same(matches!(&waiting.held, Held::Text(known) if known == text));
     }
     // Another reading may be about to store it. The row is then missing, and the store decides.
-    let store = library.stock_of(id);
+    let store = library.store_of(id);
     match store.row(id).await {
         None => IdUse::Free,
         Some(_) => same(!store.has_other_text(id, text).await),
@@ -103,7 +103,7 @@ pub(super) async fn keep_tags(library: &LibraryService, origin: Origin, batch: &
         .map(|item| (item.row.id.clone(), &mut item.row))
         .collect();
     let ids: Vec<Text> = rows.keys().cloned().collect();
-    for (known, _) in reading::stock_for(library, origin).rows_of(&ids).await {
+    for (known, _) in reading::store_for(library, origin).rows_of(&ids).await {
         let Some(row) = rows.get_mut(&known.id) else {
             continue;
         };
@@ -122,7 +122,7 @@ pub(super) async fn renamed(
     mut batch: Vec<Item>,
 ) -> Vec<Item> {
     let ids: Vec<Text> = batch.iter().map(|item| item.row.id.clone()).collect();
-    let others = reading::stock_for(library, origin)
+    let others = reading::store_for(library, origin)
         .rows_of(&ids)
         .await
         .into_iter();
@@ -144,9 +144,9 @@ pub(super) async fn renamed(
     }
     for (number, wanted) in taken {
         let (id, held, is_new) = match &batch[number].held {
-            Held::At(at) => {
+            Held::InFile(at) => {
                 let (id, is_new) = free_id(library, &wanted, at);
-                (id, Held::At(at.clone()), is_new)
+                (id, Held::InFile(at.clone()), is_new)
             }
             Held::Text(text) => {
                 let mut episode = rewritten(text);
@@ -156,7 +156,7 @@ pub(super) async fn renamed(
             }
         };
         let place = match &held {
-            Held::At(at) => Some(at.clone()),
+            Held::InFile(at) => Some(at.clone()),
             Held::Text(_) => None,
         };
         let item = &mut batch[number];

@@ -10,7 +10,7 @@ use volary_episode::{Episode, native};
 use volary_formats::import::index::torch_dump;
 use volary_protocol::library::TaggedEpisode;
 
-use super::{LibraryService, Volume, listing, readers};
+use super::{KnownEpisode, LibraryService, listing, readers};
 use volary_library::repository::{EpisodeStore, InFile};
 use volary_library::source::{Source, Window};
 
@@ -34,12 +34,12 @@ pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episo
     }
     match &volume.place {
         Some(place) => {
-            let row = library.stock_of(id).row(id).await;
+            let row = library.store_of(id).row(id).await;
             let (row, _) = row.ok_or_else(gone)?;
             open_at(library, place, &row).await
         }
         None => {
-            let text = library.stock_of(id).text(id).await?.ok_or_else(gone)?;
+            let text = library.store_of(id).text(id).await?.ok_or_else(gone)?;
             let reading = native::read(&text).map_err(|error| error.to_string())?;
             let first = reading.episodes.into_iter().next();
             first.ok_or_else(|| "Its stored record is empty.".to_owned())
@@ -48,7 +48,7 @@ pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episo
 }
 
 /// Looks an episode up. If it is unknown, waits for the files that are being read.
-async fn awaited(library: &LibraryService, id: &Text) -> Option<Volume> {
+async fn awaited(library: &LibraryService, id: &Text) -> Option<KnownEpisode> {
     listing::ready(library).await;
     loop {
         let state = library.in_flight.state();
@@ -57,7 +57,7 @@ async fn awaited(library: &LibraryService, id: &Text) -> Option<Volume> {
             return volume;
         }
         // An episode is shown shortly before it is stored.
-        if volume.is_some() && library.stock_of(id).row(id).await.is_some() {
+        if volume.is_some() && library.store_of(id).row(id).await.is_some() {
             return volume;
         }
         library.in_flight.changed(state).await;
@@ -115,9 +115,9 @@ async fn window(library: &LibraryService, id: &Text) -> Result<Rc<Window>, Strin
     if let Some(window) = library.windows.borrow().get(id) {
         return Ok(Rc::clone(window));
     }
-    let file = match library.guests.file(id).await {
+    let file = match library.in_memory.file(id).await {
         None => library.store.file(id).await,
-        guest => guest,
+        known => known,
     };
     let Some(file) = file else {
         return Err("The file that contains it is not in the library.".to_owned());

@@ -21,7 +21,8 @@ use super::continuation::Continuation;
 use super::report::Report;
 use super::step_dumps::StepDumps;
 use super::{
-    LibraryService, Output, Send, naming, readers, streaming_import, tell_unkept, whole_file_import,
+    LibraryService, Output, Send, naming, readers, report_unstored, streaming_import,
+    whole_file_import,
 };
 use crate::in_flight::InFlight;
 use volary_library::repository::{EpisodeStore, Item, Unkept};
@@ -98,7 +99,7 @@ impl RunningImport<'_> {
             (self.send)(Output::Event(Event::Changed { rows }));
         }
         self.in_flight.notify();
-        tell_unkept(added.kept, self.send);
+        report_unstored(added.kept, self.send);
     }
 
     /// Reports the progress, `within` bytes into a file.
@@ -288,9 +289,9 @@ pub(super) fn is_cancelled(library: &LibraryService, number: RequestId) -> bool 
     library.cancelled.has(number)
 }
 
-pub(super) fn stock_for(library: &LibraryService, origin: Origin) -> &dyn EpisodeStore {
+pub(super) fn store_for(library: &LibraryService, origin: Origin) -> &dyn EpisodeStore {
     match origin {
-        Origin::Published | Origin::Linked => &library.guests,
+        Origin::Published | Origin::Linked => &library.in_memory,
         Origin::Imported => &*library.store,
     }
 }
@@ -338,7 +339,7 @@ async fn keep(library: &LibraryService, origin: Origin, mut batch: Vec<Item>) ->
     let mut again = Vec::new();
     loop {
         let ids = ids_of(&batch);
-        let kept = match stock_for(library, origin).keep(batch).await {
+        let kept = match store_for(library, origin).keep(batch).await {
             Ok(()) => Ok(()),
             Err(Unkept::InMemory(reason)) => Err(reason),
             Err(Unkept::Taken(back)) => {

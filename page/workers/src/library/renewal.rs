@@ -73,7 +73,7 @@ impl<'a> Renewal<'a> {
             meant.map(|(id, _)| id.clone()).collect()
         };
         for ids in ids.chunks(BATCH) {
-            let rows = service.guests.rows_of(ids).await.into_iter();
+            let rows = service.in_memory.rows_of(ids).await.into_iter();
             let rows = rows.map(|(row, _)| row).filter(|row| which(row));
             let rows: Vec<Row> = rows
                 .map(|row| Row {
@@ -82,7 +82,7 @@ impl<'a> Renewal<'a> {
                 })
                 .collect();
             // Memory accepts everything.
-            let _ = service.guests.label(rows.clone()).await;
+            let _ = service.in_memory.label(rows.clone()).await;
             if !rows.is_empty() {
                 (self.send)(Output::Event(Event::Changed { rows }));
             }
@@ -93,7 +93,7 @@ impl<'a> Renewal<'a> {
     /// opened from.
     pub(super) async fn put_aside(&self, ids: &[Text]) -> BTreeSet<Text> {
         let service = self.service;
-        let rows = service.guests.rows_of(ids).await;
+        let rows = service.in_memory.rows_of(ids).await;
         let rows = rows.into_iter().map(|(row, _)| (row.id.clone(), row));
         self.before.replace(rows.collect());
         let mut files = BTreeSet::new();
@@ -101,7 +101,7 @@ impl<'a> Renewal<'a> {
             let place = service.lose(id).and_then(|volume| volume.place);
             files.extend(place.map(|place| place.file.clone()));
         }
-        service.guests.forget(ids).await;
+        service.in_memory.forget(ids).await;
         files
     }
 
@@ -117,7 +117,7 @@ impl<'a> Renewal<'a> {
         let files = self.put_aside(&ids).await;
         for file in files.iter().filter(|file| !service.is_wanted(file)) {
             service.windows.borrow_mut().remove(file);
-            service.guests.forget_file(file).await;
+            service.in_memory.forget_file(file).await;
         }
         let mut urls = service.url_of.borrow_mut();
         let mut continuations = service.continuations.borrow_mut();
@@ -130,7 +130,7 @@ impl<'a> Renewal<'a> {
     /// The group was read: episodes that are no longer there are gone, and those that are there have grown.
     pub(super) async fn finish(&self) {
         let after = self.after.take();
-        let _ = self.service.guests.label(after.clone()).await;
+        let _ = self.service.in_memory.label(after.clone()).await;
         let mut before = self.before.take();
         for row in after {
             if before.remove(&row.id).is_some() {

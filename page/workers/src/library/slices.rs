@@ -206,7 +206,7 @@ async fn read_slices(large: LargeFile<'_, '_>, first: FirstSlice) -> Result<File
                 source: Some(Rc::clone(file)),
             };
             let copy =
-                || maybe_done(reading::stock_for(library, reading.origin).keep_file(known()));
+                || maybe_done(reading::store_for(library, reading.origin).keep_file(known()));
             let _ = copying.get_or_insert_with(copy).now_or_never();
         }
         if at >= size {

@@ -94,7 +94,7 @@ pub(super) async fn read_in_place<'a>(
     };
     // With another mapping it is another reading.
     let is_known = end.is_some() && {
-        let store = reading::stock_for(library, reading.origin);
+        let store = reading::store_for(library, reading.origin);
         let known = store.file(&id).await;
         known.is_some_and(|known| known.fields == fields)
     };

@@ -504,7 +504,7 @@ fn linked_episodes_are_not_stored_and_can_be_removed() {
             ids: vec!["a".into()],
         },
     );
-    assert!(!service.guests.has("a"));
+    assert!(!service.in_memory.has("a"));
     let kept = service.store.rows().now_or_never().unwrap().unwrap();
     assert!(kept.is_empty());
 }

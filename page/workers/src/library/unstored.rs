@@ -38,7 +38,7 @@ pub(crate) async fn show(
             is_new: false,
         };
         // A store in memory takes everything that may replace another episode.
-        let _ = library.guests.keep(vec![item]).await;
+        let _ = library.in_memory.keep(vec![item]).await;
         library.remember(&row, None);
         library.search.changed(&row.id);
         let rows = vec![row];
@@ -56,8 +56,8 @@ async fn text_of(file: &dyn Source) -> Option<String> {
 pub(super) async fn stored(library: &LibraryService, ids: &[Text]) {
     let taken = |id: &&Text| library.unstored.borrow_mut().remove(*id);
     let ids: Vec<Text> = ids.iter().filter(taken).cloned().collect();
-    let copies = library.guests.rows_of(&ids).await;
-    library.guests.forget(&ids).await;
+    let copies = library.in_memory.rows_of(&ids).await;
+    library.in_memory.forget(&ids).await;
     let mut tagged = Vec::new();
     for (copy, _) in copies {
         let Some((mut row, _)) = library.store.row(&copy.id).await else {

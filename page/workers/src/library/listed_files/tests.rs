@@ -181,7 +181,7 @@ fn dump(name: &str, file: &str) -> MemorySource {
 /// Whether the first sample of the rollouts has training data.
 fn is_joined(service: &LibraryService) -> bool {
     let rows = service
-        .guests
+        .in_memory
         .rows_of(&["3-0".into()])
         .now_or_never()
         .unwrap();
@@ -303,7 +303,7 @@ fn rollouts_of_a_deleted_dump_stay_when_their_training_dump_is_written() {
             .any(|said| matches!(said, Output::Event(Event::Gone { .. }))),
         "{said:?}"
     );
-    assert!(service.guests.has("3-0"));
+    assert!(service.in_memory.has("3-0"));
 }
 
 #[test]
