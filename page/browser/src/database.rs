@@ -9,6 +9,8 @@ mod completion;
 mod damage;
 mod error;
 mod kept_text;
+mod legacy_parcel;
+mod migration;
 mod raw;
 mod rows;
 
@@ -27,6 +29,7 @@ pub use change::{DatabaseChange, Store};
 pub use damage::Damage;
 pub use error::DatabaseError;
 pub use kept_text::KeptText;
+pub use migration::{Moved, move_journal_record, move_next_rows, read_journal_record, row_changes};
 pub use raw::raw_value;
 pub use rows::{RowBatch, read_row_batches, read_rows};
 
@@ -151,6 +154,29 @@ impl Database {
         .await
     }
 
+    /// Makes the changes that `find` returns, in the same transaction, atomically. Returns what else `find` found.
+    async fn transact<Found: 'static>(
+        &self,
+        names: &[&'static str],
+        find: impl for<'a> FnOnce(
+            &'a Transaction,
+        ) -> LocalBoxFuture<
+            'a,
+            Result<(Vec<DatabaseChange>, Found), DatabaseError>,
+        > + 'static,
+    ) -> Result<Found, DatabaseError> {
+        let transaction = self.begin(names)?;
+        run_transaction(transaction, names, move |transaction| {
+            async move {
+                let (changes, found) = find(transaction).await?;
+                make_all(transaction, &changes).await?;
+                Ok(found)
+            }
+            .boxed_local()
+        })
+        .await
+    }
+
     /// Returns the text under a key.
     pub async fn get(&self, store: Store, key: &str) -> Result<Option<KeptText>, DatabaseError> {
         if self.is_gone(store) {
@@ -193,6 +219,22 @@ impl Database {
         Ok(found.and_then(|file| GivenFile::of(name, file)))
     }
 
+    /// Returns at most `most` records after a key, in order.
+    pub async fn some(
+        &self,
+        store: Store,
+        after: &str,
+        most: u32,
+    ) -> Result<Vec<(String, KeptText)>, DatabaseError> {
+        if self.is_gone(store) {
+            return Ok(Vec::new());
+        }
+        let store = self.read(store)?;
+        let keys = store.get_all_keys(after_query(after)?, Some(most))?;
+        let texts = store.get_all(after_query(after)?, Some(most))?;
+        Ok(pairs(keys.await?, texts.await?))
+    }
+
     /// Returns the records whose keys have a prefix, in order.
     pub async fn all(
         &self,
@@ -207,6 +249,18 @@ impl Database {
         let keys = store.get_all_keys(query(prefix)?, None)?;
         let texts = store.get_all(query(prefix)?, None)?;
         Ok(pairs(keys.await?, texts.await?))
+    }
+
+    /// Returns the keys with a prefix, in order.
+    pub async fn keys(&self, store: Store, prefix: &str) -> Result<Vec<String>, DatabaseError> {
+        if self.is_gone(store) {
+            return Ok(Vec::new());
+        }
+        let keys = self
+            .read(store)?
+            .get_all_keys(query(prefix)?, None)?
+            .await?;
+        Ok(keys.into_iter().filter_map(|key| key.as_string()).collect())
     }
 
     /// Returns the keys in an inclusive range, in order.
@@ -238,6 +292,14 @@ fn pairs(keys: Vec<JsValue>, texts: Vec<JsValue>) -> Vec<(String, KeptText)> {
     pairs
         .filter_map(|(key, text)| Some((key.as_string()?, KeptText::from_js(text)?)))
         .collect()
+}
+
+/// The keys after this one; all for the empty key.
+fn after_query(key: &str) -> Result<Option<idb::Query>, DatabaseError> {
+    match key {
+        "" => Ok(None),
+        _ => Ok(Some(KeyRange::lower_bound(&key.into(), Some(true))?.into())),
+    }
 }
 
 fn query(prefix: &str) -> Result<Option<idb::Query>, DatabaseError> {

@@ -35,6 +35,7 @@ mod tasks_view;
 
 use leptos::prelude::*;
 use volary_app::outside::PlayingPage;
+use volary_view::recovery::loading_text;
 use volary_view::route::Route;
 
 use compare_view::ComparePage;
@@ -45,6 +46,7 @@ use setup_view::SetupForm;
 use state::Evaluations;
 use volary_connections::outside::dialog::OutsideDialog;
 use volary_playground::state::use_playground;
+use volary_storage as storage;
 use volary_ui::navigation::use_pages;
 use volary_ui::sharing_check::CheckedExportDialog;
 
@@ -97,7 +99,7 @@ fn EvaluatePage() -> impl IntoView {
         None if evaluations.is_loading.get() => view! {
             <h1>"Evaluate"</h1>
             <p class="faint" role="status">
-                "Loading the evaluation…"
+                {|| loading_text(storage::recovery())}
             </p>
         }
         .into_any(),

@@ -3,8 +3,9 @@
 //! - [`episodes`]: the texts of episodes, and the rows that lists show. [`sources`]: the large files that hold
 //!   episodes. [`evaluations`]: plans, results, drafts. [`checkout`]: the user's copy of tau-bench. [`origin`]: how
 //!   episodes entered the library. [`change_feed`]: notifies other tabs and workers of changes.
-//! - `record`: the texts of records, with the number of their format. [`unreadable`]: records that cannot be read, which
-//!   are never deleted automatically. `unstored`: changes that are only in memory.
+//! - `record`: the texts of records, with the number of their format. `migration`: migrates the records of earlier
+//!   versions. [`unreadable`]: records that cannot be read, which are never deleted automatically. `unstored`: changes
+//!   that are only in memory.
 //!
 //! Invariant: data that the browser refuses to store stay in memory until the page is left. Reads find them there,
 //! and [`problem`] returns the reason, so no finished work is lost silently.
@@ -13,6 +14,7 @@ pub mod change_feed;
 pub mod checkout;
 pub mod episodes;
 pub mod evaluations;
+mod migration;
 pub mod origin;
 mod record;
 pub mod sources;
@@ -26,6 +28,7 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 use futures_util::future::{LocalBoxFuture, Shared};
 use leptos::prelude::*;
+use volary_view::recovery::Recovery;
 
 use self::unstored::Unstored;
 use volary_browser::database::{
@@ -41,6 +44,7 @@ thread_local! {
     /// The changes of each [`PendingWrite`], in order.
     static PENDING: RefCell<Vec<Rc<[DatabaseChange]>>> = const { RefCell::new(Vec::new()) };
     static UNSTORED: RefCell<Unstored> = const { RefCell::new(Unstored::new()) };
+    static RECOVERY: ArcRwSignal<Option<Recovery>> = ArcRwSignal::new(None);
     static PROBLEM: ArcRwSignal<Option<DatabaseError>> = ArcRwSignal::new(None);
     static REFUSED: ArcTrigger = ArcTrigger::new();
 }
@@ -53,6 +57,15 @@ pub fn problem() -> Option<DatabaseError> {
 /// Tracks changes that the browser refuses to store.
 pub fn track_refusals() {
     REFUSED.with(ArcTrigger::track);
+}
+
+/// The progress of the migration from an earlier version; `None` while there is none. Tracks changes.
+pub fn recovery() -> Option<Recovery> {
+    RECOVERY.with(ArcRwSignal::clone).get()
+}
+
+fn set_recovery(recovery: Option<Recovery>) {
+    RECOVERY.with(ArcRwSignal::clone).set(recovery);
 }
 
 /// Whether the database is read-only, because a newer version of this page upgraded it. Known after the first
@@ -217,11 +230,25 @@ async fn database() -> Result<Rc<Database>, DatabaseError> {
         if is_outdated {
             *opening = None;
         }
-        let open = async || Database::open().await.map(Rc::new);
         let opening = opening.get_or_insert_with(|| open().boxed_local().shared());
         opening.clone()
     });
     opening.await
+}
+
+/// Opens the database and migrates the records of earlier versions.
+async fn open() -> Result<Rc<Database>, DatabaseError> {
+    let database = Database::open().await?;
+    let mut left = Vec::new();
+    let moved = migration::run(&database, &mut left).await;
+    UNSTORED.with_borrow_mut(|unstored| left.iter().for_each(|change| unstored.apply(change)));
+    // The newer version migrates a read-only database.
+    if let Err(error) = moved
+        && error != DatabaseError::Newer
+    {
+        set_problem(Some(&error));
+    }
+    Ok(Rc::new(database))
 }
 
 fn set_problem(error: Option<&DatabaseError>) {

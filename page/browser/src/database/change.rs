@@ -19,11 +19,15 @@ pub enum Store {
     Sources,
     /// The files that hold episodes, by the keys of [`Store::Sources`].
     Files,
+    /// Rows as earlier versions stored them, one to a record. Migrated when the database is opened.
+    LegacyRows,
+    /// Batches of records of evaluations, as earlier versions wrote them. Migrated when the database is opened.
+    LegacyJournal,
 }
 
 impl Store {
     /// All stores.
-    pub const ALL: [Store; 7] = [
+    pub const ALL: [Store; 9] = [
         Store::Rows,
         Store::Episodes,
         Store::Evaluations,
@@ -31,9 +35,11 @@ impl Store {
         Store::Drafts,
         Store::Sources,
         Store::Files,
+        Store::LegacyRows,
+        Store::LegacyJournal,
     ];
 
-    /// The name in the database.
+    /// The name in the database, as earlier versions chose it.
     pub const fn name(self) -> &'static str {
         match self {
             Store::Rows => "sheets",
@@ -43,6 +49,8 @@ impl Store {
             Store::Drafts => "drafts",
             Store::Sources => "sources",
             Store::Files => "files",
+            Store::LegacyRows => "summaries",
+            Store::LegacyJournal => "journal",
         }
     }
 }
