@@ -12,6 +12,7 @@
 //! - [`glossary`]: definitions of terms.
 //! - [`compare`]: comparison of two episodes.
 //! - [`library`]: the table of trajectories.
+//! - [`review`]: what Review shows around it.
 //! - [`passage_link`]: passages in addresses. [`prose`]: Markdown as a tree. [`ansi`]: terminal output.
 //!   [`highlight`]: highlights in a text and on the page.
 //! - [`outline`]: one line per step. [`step_bar`]: all steps as one bar. [`rows`]: virtual scrolling of equal
@@ -48,6 +49,7 @@ pub mod point_keys;
 pub mod pretty;
 pub mod prose;
 pub mod recovery;
+pub mod review;
 pub mod route;
 pub mod rows;
 pub mod scroll;

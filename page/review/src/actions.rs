@@ -15,7 +15,6 @@ use volary_view::passage_link;
 use volary_view::route::{ReviewPlace, Route, TemplatePlace};
 use volary_view::sharing_texts::OwnedFinding;
 
-use super::forked::forked;
 use super::link_reach::LinkReach;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
@@ -32,6 +31,7 @@ use volary_ui::icon::{Glyph, NamedIcon};
 use volary_ui::navigation::use_pages;
 use volary_ui::sharing_check::{CheckedExport, CheckedExportDialog, SharingCheck};
 use volary_ui::{CopyButton, Dialog, ExportDialog};
+use volary_view::review::forked::forked;
 
 /// The buttons and the export dialog.
 #[component]

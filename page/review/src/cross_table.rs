@@ -11,14 +11,14 @@ use volary_core::json::Text;
 use volary_core::quantity::count_text;
 use volary_view::library::heading;
 
-use super::cross_cells::{
-    CellTexts, MoreRows, ShownPart, differing, filters, paired_text, signed, total_texts,
-    value_name,
-};
-use super::group_cells::{CONFIDENCE, Grouped, rounded};
 use super::groups::{GroupHeading, bar};
 use super::selection::Look;
 use volary_ui::text::inert;
+use volary_view::review::cross_cells::{
+    CellTexts, MoreRows, ShownPart, differing, filters, paired_text, signed, total_texts,
+    value_name,
+};
+use volary_view::review::group_cells::{CONFIDENCE, Grouped, rounded};
 
 /// The table and the comparison.
 #[component]

@@ -10,14 +10,14 @@ use volary_episode::Episode;
 use volary_formats::import::fields::{Field, FieldMapping, PathSample, Shape, paths};
 use volary_protocol::library::UnmappedFile;
 
-use super::mapping_texts::{
-    ChoiceText, PreviewTexts, choices, label, list_paths, names_text, offer_text, sample,
-    unmapped_text, unread_text,
-};
 use volary_library::client::{LibraryClient, imports, requests};
 use volary_library::mappings;
 use volary_ui::text::inert;
 use volary_ui::{Dialog, UnsavedNotice};
+use volary_view::review::mapping_texts::{
+    ChoiceText, PreviewTexts, choices, label, list_paths, names_text, offer_text, sample,
+    unmapped_text, unread_text,
+};
 
 /// Offers to map the fields of a file that the last import could not read.
 #[component]

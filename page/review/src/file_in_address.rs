@@ -6,11 +6,11 @@ use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 use volary_protocol::library::Origin;
 use volary_view::route::{ReviewPlace, Route};
 
-use super::address;
 use volary_browser::{location, network};
 use volary_library::client::{LibraryClient, imports};
 use volary_ui::FetchQuestion;
 use volary_ui::navigation::Pages;
+use volary_view::review::address;
 
 #[derive(Clone, Copy)]
 pub(super) struct FileInAddress {

@@ -8,14 +8,14 @@ use volary_analysis::table::view::{column_text, read_column};
 use volary_analysis::table::{Column, choices};
 use volary_view::library::{FIRST_COLUMNS, heading};
 
-use super::filter_texts::{
-    NotANumber, chip_text, group_first, group_second, grouping_columns, grouping_name, hidden_text,
-    new_filter, show_column,
-};
 use super::selection::{Look, sampled};
 use volary_browser as browser;
 use volary_ui::icon::{Glyph, NamedIcon};
 use volary_ui::text::inert;
+use volary_view::review::filter_texts::{
+    NotANumber, chip_text, group_first, group_second, grouping_columns, grouping_name, hidden_text,
+    new_filter, show_column,
+};
 
 /// The maximum number of a column's values that are suggested.
 const MOST_CHOICES: usize = 30;

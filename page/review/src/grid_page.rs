@@ -12,13 +12,13 @@ use volary_view::outline::{class_and_name, line};
 use volary_view::route::{ReviewPlace, Route};
 use volary_view::summary::reward_text;
 
-use super::grid_texts::{
-    facts, order_name, order_named, row_count, step_number, step_text, sum, summary, title,
-    total_text,
-};
 use super::library_page::BackLink;
 use volary_ui::rows::Rows;
 use volary_ui::text::inert;
+use volary_view::review::grid_texts::{
+    facts, order_name, order_named, row_count, step_number, step_text, sum, summary, title,
+    total_text,
+};
 
 /// The height of a row in pixels, as in the style sheet.
 const ROW: f64 = 34.0;

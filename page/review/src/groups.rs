@@ -11,15 +11,15 @@ use volary_core::quantity::{count_text, plural};
 
 use super::cross_table::CrossTable;
 use super::gradually::{Work, gradually};
-use super::group_cells::{
-    CONFIDENCE, GroupCells, Grouped, PassTexts, bar_span, columns, next_order,
-};
-pub use super::group_cells::{mean_text, rounded};
 use super::selection::Look;
 use volary_ui::keyed::{key_of, keyed};
 use volary_ui::sort_button::{SortButton, aria_sort};
 use volary_ui::text::inert;
 use volary_ui::transient_memo::transient_memo;
+use volary_view::review::group_cells::{
+    CONFIDENCE, GroupCells, Grouped, PassTexts, bar_span, columns, next_order,
+};
+pub use volary_view::review::group_cells::{mean_text, rounded};
 
 /// The maximum number of groups shown.
 const MOST: usize = 500;

@@ -3,9 +3,6 @@
 //! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], whose display state is in
 //!   [`selection`]; [`filters`], [`groups`], [`cross_table`] and [`chart`]; actions on [`chosen`] rows; storage in
 //!   [`storage_dialog`]. [`progress`]: running imports; [`field_mapping`]: records of unknown shapes.
-//! - `screen`: the part of the page that the address names; `address`: what is written into the address. Projections:
-//!   `table_rows`, `table_neighbours`, `row_selection`, `filter_texts`, `group_cells`, `cross_cells`, `grid_texts`,
-//!   `mapping_texts`, `episode_facts`. `forked`: the episode that continues another one.
 //! - [`opening`]: opens what an address names; `file_in_address` asks before a file named there is fetched.
 //!   [`gradually`]: computation in time slices.
 //! - [`opened_pages`]: a training run, an episode or several, whose code is loaded when the first is opened.
@@ -15,42 +12,33 @@
 //!   several episodes.
 //! - [`sequence`]: moving from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`] and
-//!   [`state_panel`], and notes in [`notes`], `stored_notes`, `note_texts`, `found_runs`, [`notes_file`] and [`notes_panel`].
+//!   [`state_panel`], and notes in [`notes`], `stored_notes`, `found_runs`, [`notes_file`] and [`notes_panel`].
 //! - [`lanes`]: subagents and parallel calls below the step bar, and related trajectories. [`sample_time`]: the spans of
 //!   time that the file records.
 //! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights, whose places are in `spots`;
 //!   [`quote`]: the selected text. [`tokens`]: the recorded tokens below messages.
 
 pub mod actions;
-mod address;
 pub mod chart;
 pub mod chosen;
 pub mod compare_page;
 pub mod comparison;
-mod cross_cells;
 pub mod cross_table;
-mod episode_facts;
 pub mod episode_page;
 pub mod evaluation_bar;
 mod export_chosen;
 pub mod field_mapping;
 mod file_in_address;
-mod filter_texts;
 pub mod filters;
-mod forked;
 pub mod forks;
 mod found_runs;
 pub mod gradually;
 pub mod grid_page;
-mod grid_texts;
-mod group_cells;
 pub mod groups;
 pub mod lanes;
 pub mod library_page;
 pub mod link_reach;
-mod mapping_texts;
 pub mod marks;
-mod note_texts;
 pub mod notes;
 pub mod notes_file;
 pub mod notes_panel;
@@ -62,9 +50,7 @@ pub mod progress;
 pub mod quote;
 pub mod reading_bar;
 pub mod result_panel;
-mod row_selection;
 mod sample_time;
-mod screen;
 pub mod selection;
 pub mod sequence;
 pub mod sharing_check;
@@ -73,8 +59,6 @@ pub mod state_panel;
 pub mod storage_dialog;
 mod stored_notes;
 pub mod table;
-mod table_neighbours;
-mod table_rows;
 pub mod tokens;
 pub mod training;
 pub mod viewer;

@@ -7,12 +7,12 @@ use volary_app::notice::Notice;
 use volary_app::review::note_draft::NoteDraft;
 use volary_core::json::Text;
 
-use super::note_texts::{agreement_texts, imported, label_text};
 use super::stored_notes::{self, merge_stored};
 use volary_browser::files::{self, GivenFile};
 use volary_browser::shared::{Shared, Unsaved};
 use volary_browser::storage::{self, Keep};
 use volary_browser::{self as browser, timers};
+use volary_view::review::note_texts::{agreement_texts, imported, label_text};
 
 /// The storage key of the notes.
 const KEPT: &str = "notes";

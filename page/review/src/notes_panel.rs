@@ -7,7 +7,6 @@ use volary_analysis::annotations::{Annotation, Target, Verdict};
 use volary_app::notice::Notice;
 use volary_app::review::note_draft::NoteDraft;
 
-use super::note_texts::target_text;
 use super::notes::Notes;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
@@ -15,6 +14,7 @@ use volary_browser::files;
 use volary_ui::icon::{Glyph, NamedIcon};
 use volary_ui::text::inert;
 use volary_ui::{AlertBox, UnsavedNotice};
+use volary_view::review::note_texts::target_text;
 
 #[component]
 pub(super) fn NotesPanel(viewer: Viewer, notes: Notes) -> impl IntoView {

@@ -13,7 +13,6 @@ use super::evaluation_bar::EvaluationBar;
 use super::grid_page::GridPage;
 use super::page::{Review, use_review};
 use super::progress::Progress;
-use super::screen::ReviewScreen;
 use super::sequence::SequenceBar;
 use super::training::TrainingPage;
 use super::training::trail::Trail;
@@ -24,6 +23,7 @@ use volary_ui::later;
 use volary_ui::lazy::Coming;
 use volary_ui::present::presenter::Presenter;
 use volary_ui::prose;
+use volary_view::review::screen::ReviewScreen;
 
 /// Returns whether the address names one of these pages.
 pub fn are_wanted(place: &ReviewPlace) -> bool {

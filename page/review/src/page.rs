@@ -9,7 +9,6 @@ use volary_connectivity::linked_file::Elsewhere;
 use volary_view::route::{ReviewPlace, Route};
 
 use super::KEYS;
-use super::address::{self, ShownPlace};
 use super::comparison::EpisodeComparison;
 use super::episode_page::focus_find;
 use super::file_in_address::{FileInAddress, replace_place};
@@ -22,7 +21,6 @@ use super::opened_pages;
 use super::opening::Openings;
 use super::panels::NOTES;
 use super::quote::selected_passage;
-use super::screen::{KeyAction, ReviewScreen, TITLE, names_file_of_one};
 use super::selection::Look;
 use super::sequence::Sequence;
 use super::training::Training;
@@ -39,6 +37,8 @@ use volary_ui::AlertBox;
 use volary_ui::keep_alive::KeepAlive;
 use volary_ui::lazy::lazy;
 use volary_ui::navigation::{Hooks, Page, Pages, use_pages};
+use volary_view::review::address::{self, ShownPlace};
+use volary_view::review::screen::{KeyAction, ReviewScreen, TITLE, names_file_of_one};
 
 /// The time until the first rows are drawn. What only the playground and opened trajectories need is prepared after that.
 const FIRST_ROWS: Duration = Duration::from_millis(500);

@@ -7,7 +7,6 @@ use volary_core::json::Object;
 use volary_episode::{Episode, native};
 use volary_view::transcript::step_record;
 
-use super::episode_facts::facts;
 use super::notes::Notes;
 use super::notes_panel::NotesPanel;
 use super::result_panel::ResultPanel;
@@ -20,6 +19,7 @@ use volary_playground::state::Playground;
 use volary_ui::json_text::json_text;
 use volary_ui::text::{Fold, inert};
 use volary_ui::{CopyButton, Tabs};
+use volary_view::review::episode_facts::facts;
 
 const NAMES: &[&str] = &["Result", "State", "Notes", "Details", "Raw"];
 /// The tabs of an episode with tokens.

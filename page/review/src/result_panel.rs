@@ -9,9 +9,9 @@ use volary_episode::{Episode, Score};
 use volary_view::summary::reward_text;
 use volary_view::text::cut_at;
 
-use super::episode_facts::{PatchCounts, ending_texts, score_text};
 use super::viewer::Viewer;
 use volary_ui::text::inert;
+use volary_view::review::episode_facts::{PatchCounts, ending_texts, score_text};
 
 /// The maximum number of lines of a patch that are shown.
 const MOST_LINES: usize = 2_000;

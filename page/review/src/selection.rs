@@ -15,13 +15,13 @@ use volary_core::json::Text;
 use volary_view::library::{COLUMNS, FIRST_COLUMNS, Sort};
 
 use super::gradually::{Work, gradually};
-use super::group_cells::{next_order, range_with_zero};
 use super::notes::Notes;
-use super::row_selection::RowSelection;
-pub use super::table_rows::sampled;
-use super::table_rows::{default_columns, has_notes_with, may_hide, noted};
 use volary_library::client::LibraryClient;
 use volary_library::findings::Match;
+use volary_view::review::group_cells::{next_order, range_with_zero};
+use volary_view::review::row_selection::RowSelection;
+pub use volary_view::review::table_rows::sampled;
+use volary_view::review::table_rows::{default_columns, has_notes_with, may_hide, noted};
 
 /// The maximum number of score and metadata columns offered.
 const MOST_FOUND: usize = 40;

@@ -6,8 +6,8 @@ use volary_analysis::table::Row;
 use volary_view::route::{ReviewPlace, Route};
 
 use super::selection::Look;
-use super::table_neighbours::{has_neighbour, neighbour, position_text};
 use volary_browser::location;
+use volary_view::review::table_neighbours::{has_neighbour, neighbour, position_text};
 
 /// The position of the open trajectory in the table.
 #[derive(Clone, Copy)]

@@ -1,14 +1,14 @@
 //! The address of Review: what is written into it, and which file it names. Pure.
 
+use crate::route::{ReviewPlace, Route, TrainingPlace};
 use volary_app::review::opening::ReviewOpening;
 use volary_connectivity::linked_file::Elsewhere;
-use volary_view::route::{ReviewPlace, Route, TrainingPlace};
 
 use super::screen::ReviewScreen;
 
 /// What the page shows, as far as the address says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ShownPlace {
+pub struct ShownPlace {
     /// The selected step of the open episode.
     pub step: usize,
     /// The place among its tokens.
@@ -20,7 +20,7 @@ pub(super) struct ShownPlace {
 }
 
 /// The address for what is shown now; `None` while the episode in the address is loading, or if it is a comparison.
-pub(super) fn written(
+pub fn written(
     now: &ReviewPlace,
     opening: &ReviewOpening,
     shown: ShownPlace,
@@ -61,7 +61,7 @@ pub(super) fn written(
 
 /// Returns whether the browser has navigated to another episode, page, or place in a training run. Its event arrives a moment later; until then,
 /// writing the previous place would undo the navigation.
-pub(super) fn is_left(now: &ReviewPlace, current: &Route) -> bool {
+pub fn is_left(now: &ReviewPlace, current: &Route) -> bool {
     match current {
         Route::Review(place) => {
             let in_run = |place: &ReviewPlace| {
@@ -74,27 +74,27 @@ pub(super) fn is_left(now: &ReviewPlace, current: &Route) -> bool {
 }
 
 /// Returns whether the address names the table or a training run.
-pub(super) fn is_table(place: &ReviewPlace) -> bool {
+pub fn is_table(place: &ReviewPlace) -> bool {
     place.episode.is_none() && place.open.is_none()
 }
 
 /// The file in an address, and the number of the trajectory in it to open.
-pub(super) type WantedFile = (Option<String>, Option<usize>);
+pub type WantedFile = (Option<String>, Option<usize>);
 
 /// The file that an address names.
-pub(super) fn wanted_file(place: &ReviewPlace) -> WantedFile {
+pub fn wanted_file(place: &ReviewPlace) -> WantedFile {
     (place.url.clone(), place.open)
 }
 
 /// Returns whether the file must be fetched because the address changed. Once its trajectory is open, the address names
 /// that, and the file was fetched.
-pub(super) fn must_fetch(now: &WantedFile, former: Option<&WantedFile>) -> bool {
+pub fn must_fetch(now: &WantedFile, former: Option<&WantedFile>) -> bool {
     let is_opened = now.1.is_none() && former.is_some_and(|former| former.0 == now.0);
     !is_opened
 }
 
 /// The file to ask about: one of another origin, unless the trajectory in the address is in the library.
-pub(super) fn question(
+pub fn question(
     asked: Option<Elsewhere>,
     place: &ReviewPlace,
     opening: &ReviewOpening,
@@ -105,11 +105,7 @@ pub(super) fn question(
 
 /// The address of a trajectory of a file, once its id is known. `None` if the user has navigated away since the file was
 /// requested; the view of the table may have changed.
-pub(super) fn arrived(
-    wanted: &ReviewPlace,
-    here: &Route,
-    id: Option<String>,
-) -> Option<ReviewPlace> {
+pub fn arrived(wanted: &ReviewPlace, here: &Route, id: Option<String>) -> Option<ReviewPlace> {
     let Route::Review(here) = here else {
         return None;
     };
@@ -125,7 +121,7 @@ pub(super) fn arrived(
 }
 
 /// The address without its file.
-pub(super) fn without_file(place: ReviewPlace) -> ReviewPlace {
+pub fn without_file(place: ReviewPlace) -> ReviewPlace {
     ReviewPlace {
         url: None,
         open: None,

@@ -8,7 +8,7 @@ use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_core::quantity::{count_text, plural, size_text};
 
-use volary_storage::origin::PUBLISHED;
+use volary_app::library::PUBLISHED;
 
 /// The ids of the selected rows. Rows that a filter hides stay selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
+use crate::summary::{reward_text, seconds_text};
 use volary_analysis::align::grid::{EpisodeTotal, GridOrder, StepTotal};
 use volary_core::quantity::{count_text, plural};
 use volary_episode::Episode;
-use volary_view::summary::{reward_text, seconds_text};
 
 /// The number of rows: one for the start, and one for each step of the longest episode.
-pub(super) fn row_count(episodes: &[Arc<Episode>]) -> usize {
+pub fn row_count(episodes: &[Arc<Episode>]) -> usize {
     let longest = episodes.iter().map(|episode| episode.steps.len()).max();
     longest.map_or(0, |longest| longest + 1)
 }
 
 /// The number of a row.
-pub(super) fn step_number(step: usize) -> String {
+pub fn step_number(step: usize) -> String {
     match step {
         0 => "Start".to_owned(),
         step => count_text(step),
@@ -22,7 +22,7 @@ pub(super) fn step_number(step: usize) -> String {
 }
 
 /// The name of an order in its select.
-pub(super) fn order_name(order: GridOrder) -> &'static str {
+pub fn order_name(order: GridOrder) -> &'static str {
     match order {
         GridOrder::Chosen => "as chosen",
         GridOrder::Name => "name",
@@ -33,14 +33,14 @@ pub(super) fn order_name(order: GridOrder) -> &'static str {
 }
 
 /// The order of this name.
-pub(super) fn order_named(name: &str) -> GridOrder {
+pub fn order_named(name: &str) -> GridOrder {
     let mut orders = GridOrder::ALL.into_iter();
     let order = orders.find(|order| order_name(*order) == name);
     order.unwrap_or_default()
 }
 
 /// The title of an episode's column.
-pub(super) fn title(episode: &Episode) -> &str {
+pub fn title(episode: &Episode) -> &str {
     match episode.name.trim() {
         "" => &episode.id,
         name => name,
@@ -48,7 +48,7 @@ pub(super) fn title(episode: &Episode) -> &str {
 }
 
 /// The facts below the title.
-pub(super) fn facts(episode: &Episode) -> String {
+pub fn facts(episode: &Episode) -> String {
     let reward = episode.reward();
     let reward = reward.map(|reward| format!("reward {}", reward_text(reward)));
     let outcome = episode.outcome.as_ref().map(ToString::to_string);
@@ -58,7 +58,7 @@ pub(super) fn facts(episode: &Episode) -> String {
 }
 
 /// The totals of all episodes together. Rewards and times of several trials have no sensible sum.
-pub(super) fn sum(totals: &[EpisodeTotal]) -> EpisodeTotal {
+pub fn sum(totals: &[EpisodeTotal]) -> EpisodeTotal {
     EpisodeTotal {
         reward: None,
         steps: totals.iter().map(|total| total.steps).sum(),
@@ -68,7 +68,7 @@ pub(super) fn sum(totals: &[EpisodeTotal]) -> EpisodeTotal {
     }
 }
 
-pub(super) fn total_text(total: &EpisodeTotal) -> String {
+pub fn total_text(total: &EpisodeTotal) -> String {
     let mut parts = Vec::new();
     parts.extend(
         total
@@ -89,7 +89,7 @@ pub(super) fn total_text(total: &EpisodeTotal) -> String {
 }
 
 /// Describes the agreement of the episodes at a step.
-pub(super) fn step_text(total: &StepTotal) -> String {
+pub fn step_text(total: &StepTotal) -> String {
     let alike = match total.present {
         0 | 1 => plural(total.present, "episode"),
         present if total.alike == present => "all alike".to_owned(),
@@ -103,7 +103,7 @@ pub(super) fn step_text(total: &StepTotal) -> String {
 }
 
 /// Describes the whole grid. `common` is the number of initial steps that are the same in all episodes.
-pub(super) fn summary(episodes: &[Arc<Episode>], common: usize) -> String {
+pub fn summary(episodes: &[Arc<Episode>], common: usize) -> String {
     let rewards: Vec<f64> = episodes
         .iter()
         .filter_map(|episode| episode.reward())

@@ -1,15 +1,15 @@
 //! The facts about an episode as a whole, for the panels **Details** and **Result**. Pure.
 
+use crate::asking::cost_text;
+use crate::library::date_text;
+use crate::summary::{reward_text, seconds_text};
 use volary_analysis::result::PatchLine;
 use volary_core::json::Text;
 use volary_core::quantity::{large_count_text, plural};
 use volary_episode::{Ending, Episode, Score, Usage};
-use volary_view::asking::cost_text;
-use volary_view::library::date_text;
-use volary_view::summary::{reward_text, seconds_text};
 
 /// The facts, as names and values. What is unknown is left out.
-pub(super) fn facts(episode: &Episode) -> Vec<(&'static str, String)> {
+pub fn facts(episode: &Episode) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     let mut say = |name, value: Option<String>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
@@ -81,7 +81,7 @@ fn usage_text(usage: &Usage) -> Option<String> {
 }
 
 /// The value of a score.
-pub(super) fn score_text(score: &Score) -> String {
+pub fn score_text(score: &Score) -> String {
     match score.value.as_text() {
         Some(value) => value.to_string(),
         None => score.value.to_python_text(),
@@ -89,7 +89,7 @@ pub(super) fn score_text(score: &Score) -> String {
 }
 
 /// What the file says about the end: its outcome, and why the episode was truncated or crashed.
-pub(super) fn ending_texts(episode: &Episode) -> Vec<String> {
+pub fn ending_texts(episode: &Episode) -> Vec<String> {
     let why = match &episode.ending {
         Ending::Truncated { reason } => Some(reason.to_string()),
         Ending::Crashed { message } => Some(message.to_string()),
@@ -104,14 +104,14 @@ pub(super) fn ending_texts(episode: &Episode) -> Vec<String> {
 
 /// The number of lines of a patch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct PatchCounts {
+pub struct PatchCounts {
     pub added: usize,
     pub removed: usize,
     pub all: usize,
 }
 
 impl PatchCounts {
-    pub(super) fn of(patch: &str) -> PatchCounts {
+    pub fn of(patch: &str) -> PatchCounts {
         let mut counts = PatchCounts::default();
         for (kind, _) in PatchLine::of(patch) {
             counts.all += 1;

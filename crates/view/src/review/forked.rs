@@ -6,7 +6,7 @@ use volary_core::json::{Object, Text};
 use volary_episode::{Episode, Link, Relation, Rewards};
 
 /// The first `step` steps of an episode as a new one, which links to it.
-pub(super) fn forked(original: &Episode, step: usize) -> Episode {
+pub fn forked(original: &Episode, step: usize) -> Episode {
     let mut fork = Episode {
         outcome: None,
         rewards: Rewards::Steps,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::library::{filter_text, heading, read_filter};
 use volary_analysis::table::filter::Filter;
 use volary_analysis::table::variation::Uniform;
 use volary_analysis::table::{Cell, Column, Row};
-use volary_view::library::{filter_text, heading, read_filter};
 
 use super::table_rows::sampled;
 
@@ -24,16 +24,16 @@ const GROUPED: [Column; 7] = [
 ];
 
 /// The text of a filter.
-pub(super) fn chip_text(column: &Column, filter: &Filter) -> String {
+pub fn chip_text(column: &Column, filter: &Filter) -> String {
     format!("{} {}", heading(column), filter_text(filter))
 }
 
 /// A column of numbers cannot be filtered by a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NotANumber;
+pub struct NotANumber;
 
 /// The filter that the user typed for a column; `None` if nothing was typed.
-pub(super) fn new_filter(
+pub fn new_filter(
     words: &str,
     column: &Column,
     rows: &[Arc<Row>],
@@ -49,7 +49,7 @@ pub(super) fn new_filter(
 }
 
 /// Groups by another first column. Without one, there is no second one either.
-pub(super) fn group_first(groups: &mut Vec<Column>, column: Option<Column>) {
+pub fn group_first(groups: &mut Vec<Column>, column: Option<Column>) {
     match (column, groups.first_mut()) {
         (None, _) => groups.clear(),
         (Some(column), Some(known)) => *known = column,
@@ -58,20 +58,20 @@ pub(super) fn group_first(groups: &mut Vec<Column>, column: Option<Column>) {
 }
 
 /// Groups by another second column, or by the first one only.
-pub(super) fn group_second(groups: &mut Vec<Column>, column: Option<Column>) {
+pub fn group_second(groups: &mut Vec<Column>, column: Option<Column>) {
     groups.truncate(1);
     groups.extend(column);
 }
 
 /// The columns by which rows can be grouped, common ones first.
-pub(super) fn grouping_columns(all: &[Column]) -> Vec<Column> {
+pub fn grouping_columns(all: &[Column]) -> Vec<Column> {
     let others = all.iter();
     let others = others.filter(|column| !GROUPED.contains(column) && **column != Column::Name);
     GROUPED.iter().chain(others).cloned().collect()
 }
 
 /// The name of a column in a select. Names that come from a file stay as they are.
-pub(super) fn grouping_name(column: &Column) -> String {
+pub fn grouping_name(column: &Column) -> String {
     match column {
         Column::TokenFigure(_) | Column::Score(_) | Column::Metadata(_) => heading(column),
         column => heading(column).to_lowercase(),
@@ -79,7 +79,7 @@ pub(super) fn grouping_name(column: &Column) -> String {
 }
 
 /// Shows or hides a column. One that is shown again comes last.
-pub(super) fn show_column(columns: &mut Vec<Column>, column: &Column, is_shown: bool) {
+pub fn show_column(columns: &mut Vec<Column>, column: &Column, is_shown: bool) {
     columns.retain(|known| known != column);
     if is_shown {
         columns.push(column.clone());
@@ -87,7 +87,7 @@ pub(super) fn show_column(columns: &mut Vec<Column>, column: &Column, is_shown: 
 }
 
 /// Describes the hidden columns.
-pub(super) fn hidden_text(hidden: &[Uniform]) -> String {
+pub fn hidden_text(hidden: &[Uniform]) -> String {
     let (known, unknown): (Vec<_>, Vec<_>) =
         hidden.iter().partition(|column| column.value.is_some());
     let same = known.iter().filter_map(|known| {
@@ -114,8 +114,8 @@ fn shortened(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::library::COLUMNS;
     use volary_analysis::table::view::{column_text, read_column};
-    use volary_view::library::COLUMNS;
 
     use super::*;
 

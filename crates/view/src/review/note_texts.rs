@@ -1,10 +1,10 @@
 //! What is said about notes: their targets, the agreement of annotators, and what became of an imported file. Pure.
 
+use crate::state_path;
 use volary_analysis::annotations::agreement::{Agreement, Judgement, agreement};
 use volary_analysis::annotations::{Annotations, Target, sidecar};
 use volary_app::notice::Notice;
 use volary_core::quantity::plural;
-use volary_view::state_path;
 
 /// The maximum number of lines about pairs of annotators.
 const MOST_AGREEMENTS: usize = 12;
@@ -12,7 +12,7 @@ const MOST_AGREEMENTS: usize = 12;
 const MOST_QUOTED: usize = 60;
 
 /// Describes the target of a note.
-pub(super) fn target_text(target: &Target) -> String {
+pub fn target_text(target: &Target) -> String {
     match target {
         Target::Episode => "Whole episode".to_owned(),
         Target::Step { step: 0 } => "Start".to_owned(),
@@ -29,13 +29,13 @@ pub(super) fn target_text(target: &Target) -> String {
 }
 
 /// Says that a label was put on a target, or taken away.
-pub(super) fn label_text(target: &Target, label: &str, is_on: bool) -> String {
+pub fn label_text(target: &Target, label: &str, is_on: bool) -> String {
     let done = if is_on { "on" } else { "off" };
     format!("{}: label {label} {done}", target_text(target))
 }
 
 /// Inter-annotator agreement: one line per pair of annotators, by verdict and by label.
-pub(super) fn agreement_texts(all: &Annotations) -> Vec<String> {
+pub fn agreement_texts(all: &Annotations) -> Vec<String> {
     let authors = all.authors();
     let mut texts = Vec::new();
     for (place, one) in authors.iter().enumerate() {
@@ -79,7 +79,7 @@ fn author_name(author: &str) -> &str {
 }
 
 /// Reads an imported file of notes: the notes, and a notice if some could not be read. `Err` if there are none.
-pub(super) fn imported(
+pub fn imported(
     name: &str,
     content: Result<Vec<u8>, String>,
 ) -> Result<(Annotations, Option<Notice>), Notice> {

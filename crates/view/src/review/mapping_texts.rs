@@ -1,12 +1,12 @@
 //! The texts of the mapping of fields, and what its selects offer. Pure.
 
+use crate::summary::reward_text;
 use volary_analysis::timeline::first_line;
 use volary_core::json::{Json, Object, Text};
 use volary_core::quantity::plural;
 use volary_episode::Episode;
 use volary_formats::import::fields::{Field, FieldMapping, PathSample, Shape, paths};
 use volary_protocol::library::UnmappedFile;
-use volary_view::summary::reward_text;
 
 /// The maximum number of member names listed of a shape.
 const MOST_NAMES: usize = 6;
@@ -16,7 +16,7 @@ const MOST_MESSAGES: usize = 6;
 const LONGEST_MESSAGE: usize = 240;
 
 /// The offer for a file that no reader recognizes.
-pub(super) fn offer_text(file: &UnmappedFile) -> String {
+pub fn offer_text(file: &UnmappedFile) -> String {
     let names = names_text(&file.shape);
     format!(
         "{} contains records of an unknown shape: {names}.",
@@ -25,7 +25,7 @@ pub(super) fn offer_text(file: &UnmappedFile) -> String {
 }
 
 /// The member names of a shape as text.
-pub(super) fn names_text(shape: &Shape) -> String {
+pub fn names_text(shape: &Shape) -> String {
     let names = shape.names();
     let shown = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>();
     let more = if names.len() > MOST_NAMES {
@@ -37,7 +37,7 @@ pub(super) fn names_text(shape: &Shape) -> String {
 }
 
 /// The record whose members are mapped: the first one of the file, or one with the names of a shape.
-pub(super) fn sample(head: Option<&str>, shape: &Shape) -> Json {
+pub fn sample(head: Option<&str>, shape: &Shape) -> Json {
     match head {
         Some(head) => Json::parse(head).unwrap_or_default(),
         None => {
@@ -49,7 +49,7 @@ pub(super) fn sample(head: Option<&str>, shape: &Shape) -> Json {
 }
 
 /// The members of a file that may hold its records.
-pub(super) fn list_paths(file: &Json) -> Vec<PathSample> {
+pub fn list_paths(file: &Json) -> Vec<PathSample> {
     let mut lists = paths(file);
     lists.retain(|found| {
         let mapping = FieldMapping {
@@ -62,7 +62,7 @@ pub(super) fn list_paths(file: &Json) -> Vec<PathSample> {
 }
 
 /// The label of a field.
-pub(super) fn label(field: Field) -> &'static str {
+pub fn label(field: Field) -> &'static str {
     match field {
         Field::Prompt => "Prompt",
         Field::Messages => "Messages",
@@ -77,14 +77,14 @@ pub(super) fn label(field: Field) -> &'static str {
 
 /// A member in a select.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ChoiceText {
+pub struct ChoiceText {
     pub path: String,
     pub text: String,
     pub is_chosen: bool,
 }
 
 /// The members in a select. A chosen path that this record does not have is offered too: it was chosen for another one.
-pub(super) fn choices(mut options: Vec<PathSample>, chosen: Option<&str>) -> Vec<ChoiceText> {
+pub fn choices(mut options: Vec<PathSample>, chosen: Option<&str>) -> Vec<ChoiceText> {
     if let Some(path) = chosen
         && options.iter().all(|option| option.path != path)
     {
@@ -109,7 +109,7 @@ pub(super) fn choices(mut options: Vec<PathSample>, chosen: Option<&str>) -> Vec
 }
 
 /// What to do where no preview can be made.
-pub(super) fn unmapped_text(has_record: bool) -> &'static str {
+pub fn unmapped_text(has_record: bool) -> &'static str {
     if has_record {
         "Map the messages, the prompt or the answer to see the first record."
     } else {
@@ -118,7 +118,7 @@ pub(super) fn unmapped_text(has_record: bool) -> &'static str {
 }
 
 /// Why a record cannot be read.
-pub(super) fn unread_text(reason: String) -> String {
+pub fn unread_text(reason: String) -> String {
     if reason.is_empty() {
         "The first record cannot be read this way.".to_owned()
     } else {
@@ -128,7 +128,7 @@ pub(super) fn unread_text(reason: String) -> String {
 
 /// The preview of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PreviewTexts {
+pub struct PreviewTexts {
     /// The role and the first line of each of the first messages.
     pub messages: Vec<(&'static str, String)>,
     /// How many messages follow, if some do.
@@ -138,7 +138,7 @@ pub(super) struct PreviewTexts {
 }
 
 impl PreviewTexts {
-    pub(super) fn of(episode: &Episode) -> PreviewTexts {
+    pub fn of(episode: &Episode) -> PreviewTexts {
         let messages = episode.messages().take(MOST_MESSAGES);
         let messages = messages.map(|message| {
             let text = first_line(message, LONGEST_MESSAGE);

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::library::FIRST_COLUMNS;
 use volary_analysis::annotations::tags::{self, tag_of};
 use volary_analysis::annotations::{Annotation, Annotations};
 use volary_analysis::table::variation::Uniform;
 use volary_analysis::table::{Column, Row};
 use volary_core::json::Text;
-use volary_view::library::FIRST_COLUMNS;
 
 /// Returns whether a default column may be hidden. The others identify the row and show how well it went.
-pub(super) fn may_hide(column: &Column) -> bool {
+pub fn may_hide(column: &Column) -> bool {
     !matches!(
         column,
         Column::Name | Column::Reward | Column::Steps | Column::Outcome
@@ -19,14 +19,14 @@ pub(super) fn may_hide(column: &Column) -> bool {
 }
 
 /// The columns of a table whose user chose none: those that differ between rows.
-pub(super) fn default_columns(hidden: &[Uniform]) -> Vec<Column> {
+pub fn default_columns(hidden: &[Uniform]) -> Vec<Column> {
     let columns = FIRST_COLUMNS.iter();
     let columns = columns.filter(|column| hidden.iter().all(|known| known.column != **column));
     columns.cloned().collect()
 }
 
 /// The rows with the notes on them. Rows without notes are shared.
-pub(super) fn noted(rows: &Arc<Vec<Arc<Row>>>, notes: &Annotations) -> Arc<Vec<Arc<Row>>> {
+pub fn noted(rows: &Arc<Vec<Arc<Row>>>, notes: &Annotations) -> Arc<Vec<Arc<Row>>> {
     /// Texts, labels and verdict of the notes on an episode.
     type Noted = (Vec<Text>, Vec<Text>, Option<Text>);
     let mut known: BTreeMap<&str, Noted> = BTreeMap::new();
@@ -76,7 +76,7 @@ pub(super) fn noted(rows: &Arc<Vec<Arc<Row>>>, notes: &Annotations) -> Arc<Vec<A
 }
 
 /// Returns whether the notes on an episode contain all words of a search.
-pub(super) fn has_notes_with(row: &Row, words: &str) -> bool {
+pub fn has_notes_with(row: &Row, words: &str) -> bool {
     if row.notes.is_empty() {
         return false;
     }

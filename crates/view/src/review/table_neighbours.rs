@@ -7,7 +7,7 @@ use volary_core::quantity::count_text;
 
 /// The next or the previous row that is wanted. `at` is the index of the open trajectory; `None` if the table does not show
 /// it.
-pub(super) fn neighbour(
+pub fn neighbour(
     rows: &[Arc<Row>],
     at: Option<usize>,
     forward: bool,
@@ -24,7 +24,7 @@ pub(super) fn neighbour(
 }
 
 /// Returns whether there is a next or a previous row.
-pub(super) fn has_neighbour(count: usize, at: Option<usize>, forward: bool) -> bool {
+pub fn has_neighbour(count: usize, at: Option<usize>, forward: bool) -> bool {
     match (at, forward) {
         (Some(at), true) => at + 1 < count,
         (Some(at), false) => at > 0,
@@ -33,7 +33,7 @@ pub(super) fn has_neighbour(count: usize, at: Option<usize>, forward: bool) -> b
 }
 
 /// The position in the table, for the user.
-pub(super) fn position_text(count: usize, at: Option<usize>) -> String {
+pub fn position_text(count: usize, at: Option<usize>) -> String {
     let count = count_text(count);
     match at {
         Some(at) => format!("{} of {count}", count_text(at + 1)),

@@ -22,7 +22,7 @@ const MOST_DIFFERING: usize = 50;
 
 /// The part of a cross table that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ShownPart {
+pub struct ShownPart {
     /// The indices of the rows, in order.
     pub rows: Vec<usize>,
     /// The number of columns.
@@ -35,7 +35,7 @@ pub(super) struct ShownPart {
 
 /// The rows that are not shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum MoreRows {
+pub enum MoreRows {
     /// A button with this text shows them.
     Offered(String),
     /// There are too many.
@@ -44,11 +44,7 @@ pub(super) enum MoreRows {
 
 impl ShownPart {
     /// `is_whole` is whether the user asked for more rows.
-    pub(super) fn of(
-        cross: &Cross,
-        sort: Option<(GroupOrder, Direction)>,
-        is_whole: bool,
-    ) -> ShownPart {
+    pub fn of(cross: &Cross, sort: Option<(GroupOrder, Direction)>, is_whole: bool) -> ShownPart {
         let mut rows = match sort {
             Some((by, direction)) => cross.ordered(by, direction),
             None => (0..cross.rows.len()).collect(),
@@ -82,7 +78,7 @@ impl ShownPart {
 }
 
 /// The display text of a value that may be unknown.
-pub(super) fn value_name(value: &str) -> &str {
+pub fn value_name(value: &str) -> &str {
     match value.trim() {
         "" => "unknown",
         name => name,
@@ -90,7 +86,7 @@ pub(super) fn value_name(value: &str) -> &str {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CellTexts {
+pub struct CellTexts {
     pub mean: String,
     /// The number of trajectories.
     pub count: String,
@@ -100,7 +96,7 @@ pub(super) struct CellTexts {
 
 impl CellTexts {
     /// The texts of the group with both values; `half` is the half-width of its mean's interval, if known.
-    pub(super) fn of(group: &Group, row: &str, column: &str, half: Option<f64>) -> CellTexts {
+    pub fn of(group: &Group, row: &str, column: &str, half: Option<f64>) -> CellTexts {
         let count = group.rows.len();
         CellTexts {
             mean: group
@@ -118,7 +114,7 @@ impl CellTexts {
 }
 
 /// The mean and the number of trajectories of a total.
-pub(super) fn total_texts(total: CrossTotal) -> (String, String) {
+pub fn total_texts(total: CrossTotal) -> (String, String) {
     let mean = total.mean.map_or_else(|| "–".to_owned(), rounded);
     (mean, number_text(total.count))
 }
@@ -128,7 +124,7 @@ fn number_text(count: usize) -> String {
 }
 
 /// The filters that show only the trajectories of a row and of some columns; empty unless two columns are grouped by.
-pub(super) fn filters(columns: &[Column], row: &str, others: &[String]) -> Vec<(Column, Filter)> {
+pub fn filters(columns: &[Column], row: &str, others: &[String]) -> Vec<(Column, Filter)> {
     let [first, second] = columns else {
         return Vec::new();
     };
@@ -140,11 +136,7 @@ pub(super) fn filters(columns: &[Column], row: &str, others: &[String]) -> Vec<(
 }
 
 /// The rows in which two columns differ most, and what is said about the others.
-pub(super) fn differing(
-    cross: &Cross,
-    first: usize,
-    second: usize,
-) -> (Vec<Differing>, Option<String>) {
+pub fn differing(cross: &Cross, first: usize, second: usize) -> (Vec<Differing>, Option<String>) {
     let mut found = cross.differing(first, second);
     let more = found.len().saturating_sub(MOST_DIFFERING);
     found.truncate(MOST_DIFFERING);
@@ -156,7 +148,7 @@ pub(super) fn differing(
 }
 
 /// A difference with its sign.
-pub(super) fn signed(difference: f64) -> String {
+pub fn signed(difference: f64) -> String {
     if difference > 0.0 {
         format!("+{}", rounded(difference))
     } else {
@@ -165,7 +157,7 @@ pub(super) fn signed(difference: f64) -> String {
 }
 
 /// Describes a comparison.
-pub(super) fn paired_text(paired: &Paired) -> String {
+pub fn paired_text(paired: &Paired) -> String {
     let difference = paired.difference;
     let interval = match (difference.low, difference.high) {
         (Some(low), Some(high)) => format!(" (95%: {} to {})", signed(low), signed(high)),
@@ -348,8 +340,7 @@ mod tests {
         let rows = [row("1", "a", None), row("1", "", None), row("1", "b", None)];
         assert_eq!(passing(&rows, "1", &["a", ""]), [0, 1]);
         assert_eq!(passing(&rows, "1", &["a", "b"]), [0, 2]);
-        let chip =
-            volary_view::library::filter_text(&Filter::OneOf(vec!["a".to_owned(), String::new()]));
+        let chip = crate::library::filter_text(&Filter::OneOf(vec!["a".to_owned(), String::new()]));
         assert_eq!(chip, "is \"a\" or unknown");
     }
 

@@ -1,5 +1,6 @@
 //! What the table of groups shows: the texts of a group, its bar, and the filters that show only its rows. Pure.
 
+use crate::summary::reward_text;
 use volary_analysis::statistics::share;
 use volary_analysis::table::Column;
 use volary_analysis::table::cross::Cross;
@@ -7,7 +8,6 @@ use volary_analysis::table::filter::Filter;
 use volary_analysis::table::groups::{Group, GroupBy, GroupOrder, Passes};
 use volary_analysis::table::order::Direction;
 use volary_core::quantity::count_text;
-use volary_view::summary::reward_text;
 
 /// The confidence level of the intervals.
 pub const CONFIDENCE: f64 = 0.95;
@@ -56,7 +56,7 @@ pub fn range_with_zero(numbers: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 /// The columns of the table of groups by a criterion.
-pub(super) fn columns(by: &GroupBy) -> &'static [(&'static str, GroupOrder)] {
+pub fn columns(by: &GroupBy) -> &'static [(&'static str, GroupOrder)] {
     match by {
         GroupBy::Task => COLUMNS,
         _ => &COLUMNS[..COLUMNS.len() - 1],
@@ -74,7 +74,7 @@ pub fn next_order<T: PartialEq>(sort: Option<(T, Direction)>, by: T) -> Option<(
 
 /// The texts of a group.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct GroupCells {
+pub struct GroupCells {
     pub name: String,
     /// The environment and the actor of trials of a task, if they are known.
     pub aside: Option<String>,
@@ -89,7 +89,7 @@ pub(super) struct GroupCells {
 
 impl GroupCells {
     /// The texts of a group; `half` is the half-width of its mean's interval, if known.
-    pub(super) fn of(by: &GroupBy, group: &Group, half: Option<f64>) -> GroupCells {
+    pub fn of(by: &GroupBy, group: &Group, half: Option<f64>) -> GroupCells {
         let known = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
         let aside = group.tried.as_ref().and_then(|tried| {
             let actor = actor(&tried.model, &tried.agent).unwrap_or_default();
@@ -123,7 +123,7 @@ impl GroupCells {
 }
 
 /// The filter for exactly this value; an empty one is unknown.
-pub(super) fn exactly(value: &str) -> Filter {
+pub fn exactly(value: &str) -> Filter {
     match value {
         "" => Filter::Known(false),
         _ => Filter::OneOf(vec![value.to_owned()]),
@@ -150,7 +150,7 @@ fn filters(by: &GroupBy, group: &Group) -> Vec<(Column, Filter)> {
 
 /// pass^k of one model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PassTexts {
+pub struct PassTexts {
     /// The model and the agent, if known.
     pub actor: Option<String>,
     /// The name and the percentage for each k.
@@ -158,7 +158,7 @@ pub(super) struct PassTexts {
 }
 
 impl PassTexts {
-    pub(super) fn of(passes: &Passes) -> PassTexts {
+    pub fn of(passes: &Passes) -> PassTexts {
         let shares = passes.all.iter().take(MOST_TRIES).enumerate();
         let figures = shares.map(|(place, share)| {
             let percent = format!("{:.1}%", share * 100.0);

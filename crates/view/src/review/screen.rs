@@ -1,10 +1,10 @@
 //! Which part of Review the address names, what the tab is called, and what a key does there. Pure.
 
-use volary_view::route::ReviewPlace;
+use crate::route::ReviewPlace;
 
 /// The parts of the page, one of which the address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReviewScreen {
+pub enum ReviewScreen {
     Library,
     /// A training run.
     Training,
@@ -14,7 +14,7 @@ pub(super) enum ReviewScreen {
 }
 
 impl ReviewScreen {
-    pub(super) fn of(place: &ReviewPlace) -> ReviewScreen {
+    pub fn of(place: &ReviewPlace) -> ReviewScreen {
         match (place.episode.is_some(), place.beside.len()) {
             (true, 0) => ReviewScreen::Episode,
             (true, 1) => ReviewScreen::Comparison,
@@ -27,7 +27,7 @@ impl ReviewScreen {
     }
 
     /// The title of the tab. `episode` is the name of the open one, if it is open, and `training` that of the run.
-    pub(super) fn title(self, episode: Option<&str>, training: &str) -> String {
+    pub fn title(self, episode: Option<&str>, training: &str) -> String {
         let words = match self {
             ReviewScreen::Library => "Trajectories",
             ReviewScreen::Training => training,
@@ -42,7 +42,7 @@ impl ReviewScreen {
     }
 
     /// What a key does, if anything.
-    pub(super) fn action(self, key: &str) -> Option<KeyAction> {
+    pub fn action(self, key: &str) -> Option<KeyAction> {
         match (key, self) {
             ("/", ReviewScreen::Episode) => Some(KeyAction::FindInEpisode),
             ("/", _) => Some(KeyAction::SearchTrajectories),
@@ -61,11 +61,11 @@ impl ReviewScreen {
 }
 
 /// The tab title when nothing in particular is open.
-pub(super) const TITLE: &str = "Volary";
+pub const TITLE: &str = "Volary";
 
 /// What a key does, or the part of the page that decides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KeyAction {
+pub enum KeyAction {
     FindInEpisode,
     SearchTrajectories,
     BeginNote,
@@ -77,7 +77,7 @@ pub(super) enum KeyAction {
 }
 
 /// Returns whether a place names an episode by its file, without knowing its id.
-pub(super) fn names_file_of_one(place: &ReviewPlace) -> bool {
+pub fn names_file_of_one(place: &ReviewPlace) -> bool {
     place.open.is_some() && place.url.is_some() && place.episode.is_none()
 }
 
