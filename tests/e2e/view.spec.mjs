@@ -57,7 +57,7 @@ test("a folder is shown where it is, and while it grows", async () => {
   // The first requests are those of a browser that was not let in, and of a file that is gone.
   const allowedErrors = [/icon-[0-9a-f]+\.png' violates/, /status of 40[134]/];
   try {
-    await visit({ axe: false, allowedErrors, origins: [origin] }, async (page, { requests }) => {
+    await visit({ at: "about:blank", axe: false, allowedErrors, origins: [origin] }, async (page, { requests }) => {
       await page.goto(`${origin}/`);
       await page.getByLabel("Token or key").waitFor();
       await accessible(page);
@@ -127,7 +127,7 @@ test("tables and batches of trainers are shown, and no checkpoints", async () =>
   const shown = await view(join(path, "run"));
   const { origin } = new URL(shown.url);
   try {
-    await visit({ axe: false, allowedErrors: [/icon-[0-9a-f]+\.png' violates/], origins: [origin] }, async (page) => {
+    await visit({ at: "about:blank", axe: false, allowedErrors: [/icon-[0-9a-f]+\.png' violates/], origins: [origin] }, async (page) => {
       const library = await enter(page, shown.url);
       await library.rows(2);
       await library.link("Step 5, sample 1").waitFor();
@@ -149,7 +149,7 @@ test("a training run is followed while it is written, and the reader's place sta
   const shown = await view(join(path, "run"));
   const { origin } = new URL(shown.url);
   try {
-    await visit({ axe: false, allowedErrors: [/icon-[0-9a-f]+\.png' violates/], origins: [origin] }, async (page) => {
+    await visit({ at: "about:blank", axe: false, allowedErrors: [/icon-[0-9a-f]+\.png' violates/], origins: [origin] }, async (page) => {
       await enter(page, shown.url);
       await page.getByRole("link", { name: "Training run", exact: true }).click();
       await page.getByText("2 steps · 8 samples").waitFor();
@@ -187,7 +187,7 @@ test("notes are kept next to the files, and read there by another view", async (
   const allowedErrors = [/icon-[0-9a-f]+\.png' violates/];
   const file = join(runs, ".volary/notes.jsonl");
   try {
-    await visit({ axe: false, allowedErrors, origins }, async (page) => {
+    await visit({ at: "about:blank", axe: false, allowedErrors, origins }, async (page) => {
       const open = async (shown, page) => {
         const library = await enter(page, shown.url);
         await library.rows(1);

@@ -15,7 +15,7 @@ use super::groups::{GroupHeading, bar};
 use super::selection::Look;
 use volary_ui::text::inert;
 use volary_view::review::cross_cells::{
-    CellTexts, MoreRows, ShownPart, differing, filters, paired_text, signed, total_texts,
+    CrossCellTexts, MoreRows, ShownPart, differing, filters, paired_text, signed, total_texts,
     value_name,
 };
 use volary_view::review::group_cells::{CONFIDENCE, Grouped, rounded};
@@ -155,7 +155,7 @@ fn cross_cell(
     let half = group
         .standard_error
         .and_then(|error| widths.of(error, group.trials));
-    let CellTexts { mean, count, label } = CellTexts::of(group, name, other, half);
+    let CrossCellTexts { mean, count, label } = CrossCellTexts::of(group, name, other, half);
     let mean_bar = group.mean_reward.map(|mean| bar(mean, range));
     let (name, others) = (name.clone(), [other.to_string()]);
     let only = move |_| show_only(look, &name, &others);

@@ -40,7 +40,8 @@ export async function launched() {
  *
  * @param {{hash?: string, size?: keyof SIZES, theme?: "light"|"dark", axe?: boolean,
  *          allowedErrors?: RegExp[], origins?: string[], init?: (context) => Promise<void>,
- *          left?: () => Promise<void>, offline?: boolean}} options
+ *          left?: () => Promise<void>, offline?: boolean, at?: string}} options
+ *   `at` is opened instead of the page: leaving the page at once would fail its requests;
  *   `offline` allows the service worker, which would keep requests from `page.route`;
  *   `left` waits for what must become true once the page was left; `allowedErrors` are console errors that the journey provokes on purpose; `origins` are servers that it
  *   names to the page, as a person would.
@@ -85,7 +86,7 @@ export async function visit(options, journey) {
     const page = await context.newPage();
     // Long enough for a busy machine: a late result is not a failure, a missing one is.
     page.setDefaultTimeout(30_000);
-    await page.goto(HOME + hash);
+    await page.goto(options.at ?? HOME + hash);
     await journey(page, { requests, problems });
     if (axe) await accessible(page);
     const isOfLeaving = (problem) => abortedParts > 0 && ABORTED.test(problem);

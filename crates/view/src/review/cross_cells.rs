@@ -86,7 +86,7 @@ pub fn value_name(value: &str) -> &str {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CellTexts {
+pub struct CrossCellTexts {
     pub mean: String,
     /// The number of trajectories.
     pub count: String,
@@ -94,11 +94,11 @@ pub struct CellTexts {
     pub label: String,
 }
 
-impl CellTexts {
+impl CrossCellTexts {
     /// The texts of the group with both values; `half` is the half-width of its mean's interval, if known.
-    pub fn of(group: &Group, row: &str, column: &str, half: Option<f64>) -> CellTexts {
+    pub fn of(group: &Group, row: &str, column: &str, half: Option<f64>) -> CrossCellTexts {
         let count = group.rows.len();
-        CellTexts {
+        CrossCellTexts {
             mean: group
                 .mean_reward
                 .map_or_else(|| "–".to_owned(), |mean| mean_text(mean, half)),
@@ -282,7 +282,7 @@ mod tests {
             mean_reward: Some(0.5),
             ..Group::default()
         };
-        let texts = CellTexts::of(&one, "refund", " ", Some(0.25));
+        let texts = CrossCellTexts::of(&one, "refund", " ", Some(0.25));
         assert_eq!(texts.mean, "0.5 ± 0.25");
         assert_eq!(texts.count, " n=1");
         assert_eq!(texts.label, "Show 1 trajectory of refund, unknown");
@@ -290,7 +290,7 @@ mod tests {
             rows: (0..1_000).collect(),
             ..Group::default()
         };
-        let texts = CellTexts::of(&many, "", "m", None);
+        let texts = CrossCellTexts::of(&many, "", "m", None);
         assert_eq!((&*texts.mean, &*texts.count), ("–", " n=1,000"));
         assert_eq!(texts.label, "Show 1,000 trajectories of unknown, m");
         let total = CrossTotal {
