@@ -10,7 +10,7 @@
 //!   actions, such as a [`model`].
 //! - [`run_loop`], [`playback`]: running and playing back.
 //! - [`built_in`]: the environments, for a view without the playground.
-//! - [`opening`]: the first view, shown before anything else is loaded; [`intents`]: user intents and the lazy loading
+//! - [`first_view`]: the first view, shown before anything else is loaded; [`intents`]: user intents and the lazy loading
 //!   of the code that handles them.
 //! - [`remote_environments`]: environments on servers; [`python`], [`python_entries`]: environments of the user's Python
 //!   files;

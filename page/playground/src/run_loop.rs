@@ -1,4 +1,4 @@
-//! Requests to let a policy act. The machine decides what comes of them.
+//! Starts runs of a policy. The state machine decides whether a run starts, and what it does.
 
 use leptos::prelude::*;
 
