@@ -53,7 +53,8 @@ for (const size of ["wide", "narrow"]) {
 }
 
 test("what is entered before the environments' code arrives stays", () =>
-  visit({}, async (page) => {
+  // The page fetches that code by itself after its first view, so its requests wait from the start.
+  visit({ at: "about:blank" }, async (page) => {
     let release;
     const released = new Promise((resolve) => (release = resolve));
     let asked = false;
@@ -62,6 +63,7 @@ test("what is entered before the environments' code arrives stays", () =>
       await released;
       await route.continue();
     });
+    await page.goto(HOME);
     await page.getByRole("link", { name: "Evaluate" }).click();
     const evaluate = new Evaluate(page);
     await evaluate.from("environment:counter");
