@@ -8,7 +8,8 @@ use volary_view::route::Route;
 use crate::pages;
 use volary_browser::storage::{self, Keep};
 use volary_browser::{appearance, element, files, keys, location};
-use volary_playground::intents::{self, Intent};
+use volary_playground::intent::Intent;
+use volary_playground::intents;
 use volary_playground::page::PlaygroundPage;
 use volary_playground::state::Playground;
 use volary_playground::url_sync;
@@ -38,7 +39,7 @@ const KEYS: &[(&str, &str)] = &[
 
 /// The root component.
 pub fn app() -> AnyView {
-    let playground = Playground::provide();
+    let playground = intents::provide();
     intents::load_later(playground);
     let pages = Pages::provide(Route::parse(&location::hash()));
     let follow = move |route: Route| {
@@ -121,7 +122,7 @@ pub fn app() -> AnyView {
 
 /// The root component in a frame of another page (`?embed=1`).
 pub fn embedded() -> AnyView {
-    Playground::provide();
+    intents::provide();
     lazy("The episode", pages::embed)
 }
 

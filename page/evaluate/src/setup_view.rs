@@ -14,7 +14,7 @@ use super::pool::idle_workers;
 use super::setup::PolicyChoice;
 use super::state::Evaluations;
 use volary_connections::models::connections;
-use volary_playground::intents::Intent;
+use volary_playground::intent::Intent;
 use volary_ui::SchemaForm;
 use volary_ui::icon::{Glyph, NamedIcon};
 

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;
 use volary_app::playground::{Event, tasks};
 
+use super::code_loading;
 use super::session_driver;
 use super::state::Playground;
 use volary_browser::lazy::Loaded;
@@ -22,7 +23,8 @@ pub fn load() -> Loaded<()> {
         let sources = tasks::built_in(&registry);
         playground.registry().set_value(registry);
         playground.whole().set(true);
-        session_driver::update(playground, Event::Sources(sources));
+        code_loading::handle_events(playground, session_driver::update);
+        playground.update(Event::Sources(sources));
     });
     Ok(())
 }

@@ -3,11 +3,10 @@
 //! Invariant: the address that is written leads back to the same task, seed, actions and step.
 
 use volary_app::playground::address::{EpisodeStart, encoded_steps, last_step, step_in_address};
+use volary_app::playground::linked_code::ENVIRONMENT;
 use volary_app::playground::policy::PolicyKind;
 use volary_episode::{Episode, Recipe};
 use volary_view::route::PlaygroundPlace;
-
-use super::linked_code;
 
 /// What an address names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +29,7 @@ impl AddressedEpisode {
         if !is_first && shown.has_episode_of(place) {
             return AddressedEpisode::Shown { step: place.step };
         }
-        if place.environment.as_deref() == Some(linked_code::ENVIRONMENT)
+        if place.environment.as_deref() == Some(ENVIRONMENT)
             && let Some(url) = &place.url
         {
             return AddressedEpisode::Code { url: url.clone() };

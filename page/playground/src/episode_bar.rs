@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::forks::COMPARE_FORK;
-use super::intents::Intent;
+use super::intent::Intent;
 use super::page::once_whole;
 use super::run_controls::RunControls;
 use super::state::use_playground;

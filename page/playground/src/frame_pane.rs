@@ -10,10 +10,10 @@ use volary_core::{Frame, Json};
 use volary_episode::{Ending, Episode};
 use volary_view::tree::StepFrames;
 
+use super::entries;
 use super::hidden_members::HIDDEN_MEMBERS;
 use super::page::once_whole;
 use super::remote_environments::is_remote;
-use super::setup;
 use super::state::{Playground, use_playground};
 use super::terms::terms;
 use super::view_messages::ViewMessages;
@@ -172,7 +172,7 @@ fn view_of(
     messages: StoredValue<ViewMessages>,
 ) -> Option<View> {
     let recipe = episode.recipe.as_ref()?;
-    let draw = setup::entry(playground, &recipe.environment)?.view?;
+    let draw = entries::entry(playground, &recipe.environment)?.view?;
     let record = step
         .checked_sub(1)
         .and_then(|place| episode.steps.get(place));

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use volary_core::json::{Json, Text};
 use volary_view::form::is_write_only;
 
-use super::setup;
+use super::entries;
 use super::state::{Playground, use_playground};
 use volary_ui::later::LaterView;
 
@@ -78,7 +78,7 @@ fn marked_members(playground: Playground) -> Memo<Vec<Text>> {
         playground.edition().track();
         let entry = environment
             .get()
-            .and_then(|name| setup::entry(playground, &name));
+            .and_then(|name| entries::entry(playground, &name));
         let marked = entry.map_or_else(Vec::new, |entry| marked(&(entry.configuration)()));
         let first = playground
             .episode()

@@ -21,8 +21,6 @@ use volary_connections::python::files::{self, Description, PythonSource};
 use volary_ui::navigation::{Page, use_pages};
 use volary_ui::{Dialog, FetchQuestion};
 
-/// The environment name in an address that points to Python code at another URL.
-pub const ENVIRONMENT: &str = "python";
 /// Maximum file size in bytes.
 const LARGEST: usize = 1 << 20;
 const TIMEOUT: Duration = Duration::from_secs(30);

@@ -10,38 +10,10 @@ use volary_core::{AnyMessage, Tool};
 use volary_view::form::Form;
 
 use super::composer::ActionComposer;
-use super::session_driver;
 use super::state::Playground;
 use volary_browser as browser;
 
 pub const TOOL_FORM: &str = "tool-form";
-
-/// Signals of the action that is being composed.
-#[derive(Clone, Copy)]
-pub struct ManualAction {
-    /// The chosen tool and the collected calls.
-    pub composer: RwSignal<ActionComposer>,
-    /// The arguments of the chosen tool.
-    pub form: RwSignal<Form>,
-    /// The text message that accompanies the calls.
-    pub words: RwSignal<String>,
-}
-
-impl ManualAction {
-    pub fn new() -> Self {
-        ManualAction {
-            composer: RwSignal::default(),
-            form: RwSignal::default(),
-            words: RwSignal::default(),
-        }
-    }
-}
-
-impl Default for ManualAction {
-    fn default() -> Self {
-        ManualAction::new()
-    }
-}
 
 /// Changes the action, given the tools of the shown episode.
 pub(super) fn change<T: Default>(
@@ -84,7 +56,7 @@ pub fn names(playground: Playground) -> Vec<Text> {
 /// Handles Step: sends the manual action, or asks the model for an action.
 pub fn step(playground: Playground) {
     if untrack(|| is_left_to_model(playground)) {
-        session_driver::update(playground, Event::RunOnce);
+        playground.update(Event::RunOnce);
     } else {
         step_by_hand(playground);
     }
@@ -109,8 +81,8 @@ pub fn step_by_hand(playground: Playground) {
         // The composed action stays. It may be the one that is taken.
         return;
     }
-    if let Err(refusal) = untrack(|| session_driver::may_step(playground)) {
-        session_driver::refuse(playground, refusal);
+    if let Err(refusal) = untrack(|| playground.may_step()) {
+        playground.refuse(refusal);
         return;
     }
     if untrack(|| form_counts(playground)) && !add_call(playground) {
@@ -122,7 +94,7 @@ pub fn step_by_hand(playground: Playground) {
         .words
         .with_untracked(|message| action(steps, calls, message));
     manual.words.set(String::new());
-    session_driver::update(playground, Event::ActByHand(AnyMessage::from(action)));
+    playground.update(Event::ActByHand(AnyMessage::from(action)));
 }
 
 /// Updates the manual action after another episode is shown.
@@ -139,7 +111,7 @@ pub(super) fn adapt_to_episode(playground: Playground) {
 /// The number of steps before the last one, or `None` if there is no step or it cannot be undone now.
 pub(super) fn before_last_step(playground: Playground) -> Option<usize> {
     let before = playground.with_untracked(|machine| machine.steps().checked_sub(1))?;
-    untrack(|| session_driver::may_go_back(playground)).then_some(before)
+    untrack(|| playground.may_go_back()).then_some(before)
 }
 
 /// Goes back to before the last action and loads that action into the form for editing.
@@ -150,7 +122,7 @@ pub fn edit_last_action(playground: Playground) {
     let Some(action) = last else { return };
     let steps = action.steps;
     change(playground, |composer, _, _| composer.edit_again(action));
-    session_driver::update(playground, Event::GoBack(steps));
+    playground.update(Event::GoBack(steps));
 }
 
 /// Returns whether the form was edited, or a call is being edited in it.

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use volary_app::playground::tasks::{self, TaskPlace};
 
-use super::intents::Intent;
+use super::intent::Intent;
 use super::second_run::SecondRun;
 use super::state::use_playground;
 use volary_ui::later::LaterView;

@@ -3,14 +3,14 @@
 use leptos::prelude::*;
 use volary_app::playground::policy::PolicyKind;
 
+use super::code_loading;
 use super::episode_bar::EpisodeBar;
 use super::frame_pane::FramePane;
 use super::hint::Hint;
-use super::intents::{self, Intent};
+use super::intent::Intent;
 use super::model;
 use super::next_task::NEXT_TASK;
 use super::policy_pane::PolicyPane;
-use super::session_driver;
 use super::setup_pane::{ConfigurationPane, SetupPane};
 use super::state::{Playground, use_playground};
 use super::tools_pane::ToolsPane;
@@ -63,7 +63,7 @@ pub fn PlaygroundPage() -> impl IntoView {
                         episode=playground.episode()
                         edition
                         selected=playground.selected()
-                        can_rewind=Signal::derive(move || session_driver::may_go_back(playground))
+                        can_rewind=Signal::derive(move || playground.may_go_back())
                         on_rewind=Callback::new(move |steps| {
                             playground.intend(Intent::GoBack(steps))
                         })
@@ -78,7 +78,7 @@ pub fn PlaygroundPage() -> impl IntoView {
                 </section>
             </div>
             <PaneJumps panes=PANES/>
-            {intents::dialogs(playground)}
+            {code_loading::dialogs(playground)}
             {once(
                 move || playground.policy().inspected.with(Option::is_some),
                 model::requests_dialog,

@@ -7,7 +7,7 @@ use volary_core::quantity::{count_text, plural};
 use volary_remote::task;
 
 use super::code_consent::{self, code_consent};
-use super::intents::Intent;
+use super::intent::Intent;
 use super::state::{Playground, use_playground};
 use volary_ui::Dialog;
 use volary_ui::navigation::{Page, use_pages};

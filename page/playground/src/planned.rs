@@ -9,19 +9,20 @@ use volary_episode::Recipe;
 use volary_remote::task;
 use volary_view::route::PlaygroundPlace;
 
-use super::intents::{self, Intent};
+use super::entries;
+use super::intent::Intent;
+use super::opening_record;
 use super::python;
 use super::remote_environments;
-use super::session_driver;
 use super::setup;
+use super::shown_place;
 use super::state::Playground;
-use super::url_sync;
 use volary_connections::remote::servers;
 
 /// Returns how much this page trusts and knows an environment.
 pub(super) fn reach(playground: Playground, environment: &str) -> Reach {
     untrack(|| {
-        if setup::entry(playground, environment).is_some() {
+        if entries::entry(playground, environment).is_some() {
             Reach::Local
         } else if remote_environments::server(playground, environment).is_some() {
             Reach::Connected
@@ -85,8 +86,8 @@ pub(super) fn plan(playground: Playground, plan: PlannedEpisode) {
 /// Shows the first episode behind a dialog if nothing is shown yet.
 pub(super) fn begin_behind(playground: Playground) {
     if playground.edition().get_untracked() == 0 {
-        session_driver::update(playground, Event::SelectOnceShown(None));
-        intents::begin_known(playground);
+        playground.update(Event::SelectOnceShown(None));
+        opening_record::begin_known(playground);
     }
 }
 
@@ -132,7 +133,7 @@ pub(super) fn must_ask(playground: Playground, intent: &Intent) -> bool {
         Reach::Local => {
             // The user knows its code.
             let actions = plan.actions.len();
-            session_driver::update(playground, Event::Agree { actions });
+            playground.update(Event::Agree { actions });
             return false;
         }
         // It cannot run at all; the attempt reports that.
@@ -172,13 +173,13 @@ pub(super) fn run_planned(playground: Playground) {
     python::agree(playground, &plan.recipe);
     match plan.then {
         Then::Open(step) => {
-            session_driver::update(playground, Event::SelectOnceShown(step));
-            session_driver::replay(playground, plan.recipe, plan.actions);
+            playground.update(Event::SelectOnceShown(step));
+            playground.replay(plan.recipe, plan.actions);
         }
         Then::Resume(Resumed::Reset) => setup::reset(playground),
         Then::Resume(wanted) => {
             let actions = plan.actions.len();
-            session_driver::update(playground, Event::Agree { actions });
+            playground.update(Event::Agree { actions });
             playground.intend(wanted.into());
         }
     }
@@ -190,9 +191,9 @@ pub(super) fn dismiss_planned(playground: Playground) {
         return;
     };
     if matches!(plan.then, Then::Open(_)) {
-        session_driver::update(playground, Event::SelectOnceShown(None));
+        playground.update(Event::SelectOnceShown(None));
         let environment = playground.setup().environment.get_untracked();
-        url_sync::set_place(
+        shown_place::set_place(
             playground,
             PlaygroundPlace {
                 environment: (!environment.is_empty()).then(|| environment.to_string()),

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use volary_app::playground::policy::PolicyKind;
 
-use super::intents::Intent;
-use super::setup;
+use super::entries;
+use super::intent::Intent;
 use super::state::{Playground, use_playground};
 use volary_connections::models::connections;
 use volary_ui::Dialog;
@@ -13,7 +13,7 @@ pub fn policy_dialog() -> AnyView {
     let playground = use_playground();
     let open = playground.policy().is_choosing;
     let choices = move || {
-        let entry = setup::chosen(playground);
+        let entry = entries::chosen(playground);
         let kinds = [PolicyKind::Oracle, PolicyKind::Random, PolicyKind::Student].into_iter();
         let kinds = kinds.filter(|kind| kind.fits(entry.as_ref()));
         kinds

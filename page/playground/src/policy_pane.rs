@@ -4,12 +4,12 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_app::playground::policy::PolicyKind;
 
-use super::intents::Intent;
+use super::entries;
+use super::intent::Intent;
 use super::model;
 use super::page::once_whole;
 use super::policy_settings::POLICY_FORM;
 use super::rival::PLAY_AGAINST;
-use super::setup;
 use super::state::use_playground;
 use super::terms::terms;
 use volary_connections::outside::costs::ROLE_COSTS;
@@ -25,13 +25,13 @@ pub(super) fn PolicyPane() -> impl IntoView {
         if !policy
             .kind
             .get_untracked()
-            .fits(setup::chosen(playground).as_ref())
+            .fits(entries::chosen(playground).as_ref())
         {
             playground.intend(Intent::ChoosePolicy(PolicyKind::Manual));
         }
     });
     let kinds = move || {
-        let entry = setup::chosen(playground);
+        let entry = entries::chosen(playground);
         let kinds = PolicyKind::ALL.into_iter();
         let fitting = kinds.filter(|kind| kind.fits(entry.as_ref()));
         fitting

@@ -5,7 +5,7 @@ use volary_core::Object;
 use volary_episode::Recipe;
 use volary_remote::task;
 
-use super::intents::Intent;
+use super::intent::Intent;
 use super::python_entries::PythonEntry;
 use super::state::Playground;
 use volary_connections::python::files::{Description, PythonSource};

@@ -9,14 +9,10 @@ use volary_app::outside::PlayingPage;
 use volary_core::json::Text;
 use volary_protocol::environments::{Question, QuestionId, Request};
 
-use super::session_driver;
+use super::answer_questions::AnswerQuestions;
 use super::state::Playground;
+use super::worker;
 use volary_connections::outside::Questions;
-
-/// Answers the questions of a worker. Dropping it drops the questions.
-pub trait AnswerQuestions {
-    fn ask(&self, question: Question, reply: Box<dyn FnOnce(Result<Text, Text>)>);
-}
 
 impl AnswerQuestions for Questions {
     fn ask(&self, question: Question, reply: Box<dyn FnOnce(Result<Text, Text>)>) {
@@ -34,7 +30,7 @@ pub(super) fn ask(playground: Playground, question: QuestionId, asked: Question)
     });
     let Some(questions) = questions else { return };
     let reply = move |answer| {
-        session_driver::send_request(playground, &Request::Answer { question, answer });
+        worker::send_request(playground, &Request::Answer { question, answer });
     };
     questions.ask(asked, Box::new(reply));
 }

@@ -10,9 +10,9 @@ use volary_protocol::environments::ServerAccess;
 use volary_remote::task;
 use volary_view::form::Form;
 
+use super::entries;
 use super::python;
-use super::session_driver;
-use super::setup::{self, CONFIGURATION_FORM};
+use super::signals::CONFIGURATION_FORM;
 use super::state::Playground;
 use volary_browser as browser;
 use volary_connections::remote::servers::{self, Server};
@@ -29,7 +29,7 @@ pub fn server(playground: Playground, url: &str) -> Option<Server> {
 /// Returns whether an environment with this name or address can be opened. On a server the user must agree first
 /// ([`volary_app::playground::consent`]).
 pub fn knows(playground: Playground, environment: &str) -> bool {
-    setup::entry(playground, environment).is_some()
+    entries::entry(playground, environment).is_some()
         || server(playground, environment).is_some()
         || python::python_entry(playground, environment).is_some()
 }
@@ -87,7 +87,7 @@ pub(super) fn reset_on_server(playground: Playground, configuration: &Object) {
     let url = playground.setup().environment.get_untracked();
     match servers::recipe(&url, configuration) {
         Ok(recipe) => {
-            session_driver::open(playground, recipe, Vec::new());
+            playground.open(recipe, Vec::new());
         }
         Err(unfit) => {
             let form = playground.setup().form;

@@ -14,11 +14,10 @@ use volary_app::playground::rival_match::{Effect, Event, RivalMatch, ShownEpisod
 use volary_episode::{Episode, Recipe};
 use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
-use super::intents::Intent;
+use super::intent::Intent;
 use super::policy_settings;
 use super::remote_environments::is_remote;
 use super::run_loop;
-use super::session_driver;
 use super::state::{Playground, use_playground};
 use super::url_sync;
 use volary_browser::{self as browser, location, timers};
@@ -45,7 +44,7 @@ fn PlayAgainst() -> impl IntoView {
             is_person
                 && !episode.steps.is_empty()
                 && !is_remote(episode)
-                && session_driver::may_go_back(playground)
+                && playground.may_go_back()
         })
     });
     view! {
@@ -66,7 +65,7 @@ fn PlayAgainst() -> impl IntoView {
 
 /// Lets a model play the shown episode's task.
 fn challenge(playground: Playground) {
-    session_driver::update(playground, machine::Event::Leave);
+    playground.update(machine::Event::Leave);
     let episode = playground.episode().get_untracked();
     let stored = playground.with_untracked(|machine| machine.stored_id());
     let id = stored.unwrap_or_else(|| episode.id.clone()).to_string();
@@ -96,9 +95,9 @@ fn play(playground: Playground, person: String, recipe: Recipe) {
     policy_settings::choose_policy(playground, kind);
     let before = playground.edition().get_untracked();
     let rival = RivalMatch::new(recipe.environment.clone(), before);
-    session_driver::replay(playground, recipe, Vec::new());
+    playground.replay(recipe, Vec::new());
     browser::spawn(async move {
-        session_driver::settled(playground).await;
+        playground.settled().await;
         let mut effects = VecDeque::from(rival.update(Event::Settled(shown(playground))));
         while let Some(effect) = effects.pop_front() {
             match effect {

@@ -6,9 +6,8 @@ use volary_app::playground::run::Run;
 
 use leptos::prelude::*;
 
-use super::intents::Intent;
+use super::intent::Intent;
 use super::manual_action;
-use super::session_driver;
 use super::state::{Playground, use_playground};
 use volary_app::playground::session::Refusal;
 use volary_browser::{self as browser, timers};
@@ -65,7 +64,7 @@ pub(super) fn RunControls() -> impl IntoView {
 /// Returns whether Run has an effect. Without a policy that can act it opens the choice of a policy, and after the end
 /// of an episode it starts a new one.
 fn may_run(playground: Playground) -> bool {
-    match session_driver::may_step(playground) {
+    match playground.may_step() {
         Ok(()) | Err(Refusal::Over | Refusal::NotAgreed) => true,
         Err(_) => false,
     }
@@ -75,7 +74,7 @@ fn may_run(playground: Playground) -> bool {
 fn may_step(playground: Playground) -> bool {
     let asked =
         playground.policy().run.get() != Run::Idle && manual_action::is_left_to_model(playground);
-    session_driver::may_step(playground).is_ok() && !asked
+    playground.may_step().is_ok() && !asked
 }
 
 /// Watches for slow operations. Loaded with the code that starts operations.

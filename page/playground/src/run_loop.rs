@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 
 use super::policy_settings;
-use super::session_driver;
 use super::state::Playground;
 use volary_app::playground::Event;
 use volary_app::playground::policy::PolicyKind;
@@ -21,7 +20,7 @@ pub fn run(playground: Playground) {
             ActingParty::Policy
         }
     };
-    session_driver::update(playground, Event::Run(actor));
+    playground.update(Event::Run(actor));
 }
 
 /// Starts a run with the policy that the user has just chosen.

@@ -7,7 +7,6 @@ use volary_app::playground::Event;
 use volary_core::json::Text;
 use volary_episode::{Episode, native};
 
-use super::session_driver;
 use super::state::Playground;
 use volary_browser::database::KeptText;
 use volary_browser::{self as browser, location};
@@ -48,13 +47,13 @@ pub(super) fn read_stored(playground: Playground, id: Text) {
         let read = stored.and_then(|stored| native::read(&stored.to_text()).ok());
         let episode = read.and_then(|reading| reading.episodes.into_iter().next());
         let episode = episode.map(Box::new);
-        session_driver::update(playground, Event::StoredRead { id, episode });
+        playground.update(Event::StoredRead { id, episode });
     });
 }
 
 /// Stores the shown episode whenever the user leaves it.
 pub(super) fn keep_on_leaving(playground: Playground) {
-    let leave = move || session_driver::update(playground, Event::Leave);
+    let leave = move || playground.update(Event::Leave);
     let pages = use_pages();
     Effect::new(move |_| {
         if pages.shown.get() != Page::Playground {

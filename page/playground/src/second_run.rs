@@ -12,7 +12,7 @@ use volary_core::quantity::plural;
 use volary_episode::{Episode, Outcome, Recipe};
 use volary_view::route::Route;
 
-use super::session_driver::second_play;
+use super::second_play;
 use super::state::{Playground, use_playground};
 use volary_browser::{location, spawn};
 use volary_connections::python::files::{self, CodeState, PythonSource};

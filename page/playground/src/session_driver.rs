@@ -6,72 +6,38 @@
 //! Invariant: every event that opens an episode passes [`update`], which lets no Python code run that the user does not
 //! know.
 
-pub(super) mod players;
-pub(super) mod redraws;
-pub(super) mod second_play;
-
-use std::collections::VecDeque;
-use std::rc::Rc;
-use std::sync::Arc;
-use std::task::{Poll, Waker};
+use std::task::Waker;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use futures_util::future::AbortHandle;
 use leptos::prelude::*;
-use volary_app::notice::Notice;
-use volary_app::playground::known::KnownEnvironments;
-use volary_app::playground::redraw::RedrawThrottle;
-use volary_app::playground::session::{Command, Refusal};
-use volary_app::playground::tasks::TaskPlace;
-use volary_app::playground::{Effect, Event, episode_name};
-use volary_core::AnyMessage;
-use volary_core::json::Text;
-use volary_episode::{Episode, Recipe};
-use volary_protocol::WorkerPart;
+use volary_app::playground::session::Command;
+use volary_app::playground::{Effect, Event};
+use volary_episode::Recipe;
 use volary_protocol::environments::{self, EnvironmentId, Request, ServerEnvironment};
-use volary_remote::task;
 use volary_view::form::Form;
 
-use super::intents;
 use super::manual_action;
+use super::mirror::show_machine;
 use super::planned;
-use super::player::Player;
+use super::players;
 use super::python;
-use super::questions::{self, AnswerQuestions};
+use super::questions;
+use super::redraws;
 use super::remote_environments;
 use super::saving;
 use super::setup;
 use super::state::Playground;
 use super::url_sync;
+use super::worker;
 use volary_browser as browser;
 use volary_browser::lazy::Unloaded;
-use volary_browser::timers::{self, Alarm};
-use volary_browser::worker_client::{Replies, WorkerClient};
+use volary_browser::timers::{self};
+use volary_browser::worker_client::Replies;
 use volary_connections::python::files;
 
 /// How long Stop waits for the step in progress before its worker is ended.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// What the effects need from one to the next.
-#[derive(Default)]
-pub struct SessionDriver {
-    worker: Option<WorkerClient>,
-    /// The player of the current run, unless it is deciding.
-    player: Option<(u32, Box<dyn Player>)>,
-    /// Cancels the player's current work.
-    abort: Option<AbortHandle>,
-    /// Answers the questions of the worker.
-    pub(super) questions: Option<Rc<dyn AnswerQuestions>>,
-    /// The tasks that wait until no operation is in progress.
-    waiting: Vec<Waker>,
-    redraws: RedrawThrottle,
-    /// Fires when a step is slow.
-    late: Option<Alarm>,
-    /// Events that arrived while another one is handled.
-    events: VecDeque<Event>,
-    is_handling: bool,
-}
 
 /// Handles an event.
 pub fn update(playground: Playground, event: Event) {
@@ -161,72 +127,10 @@ fn must_show_code(playground: Playground, event: &Event) -> bool {
     }
 }
 
-/// Sets the signals that show the machine. The episode and its session are drawn by [`redraws`].
-fn show_machine(playground: Playground) {
-    let (edition, selected, run, policy, former) = playground.with_untracked(|machine| {
-        (
-            machine.edition(),
-            machine.selected(),
-            machine.current_run(),
-            machine.policy(),
-            machine.former().cloned(),
-        )
-    });
-    let is_replaced = playground.edition().get_untracked() != edition;
-    if playground.selected().get_untracked() != selected {
-        *playground.selected().write_untracked() = selected;
-    }
-    if is_replaced {
-        playground.edition().set(edition);
-        playground.selected().notify();
-    }
-    let setup = playground.setup();
-    let (environment, sources, task) = playground.with_untracked(|machine| {
-        let setup = machine.setup();
-        (
-            setup.environment().clone(),
-            Arc::clone(setup.sources()),
-            setup.task(),
-        )
-    });
-    if !setup
-        .sources
-        .with_untracked(|shown| Arc::ptr_eq(shown, &sources))
-    {
-        setup.sources.set(sources);
-    }
-    if setup
-        .environment
-        .with_untracked(|shown| *shown != environment)
-    {
-        setup.environment.set(environment);
-    }
-    if setup.task.get_untracked() != task {
-        setup.task.set(task);
-    }
-    let settings = playground.policy();
-    if settings.run.get_untracked() != run {
-        settings.run.set(run);
-    }
-    if settings.kind.get_untracked() != policy {
-        settings.kind.set(policy);
-    }
-    let same = playground
-        .former()
-        .with_untracked(|shown| match (shown, &former) {
-            (Some(shown), Some(former)) => Arc::ptr_eq(shown, former),
-            (None, None) => true,
-            (Some(_), None) | (None, Some(_)) => false,
-        });
-    if !same {
-        playground.former().set(former);
-    }
-}
-
 fn carry_out(playground: Playground, effect: Effect) {
     match effect {
         Effect::Send(command) => send(playground, command),
-        Effect::StartWorker => warm_up(playground),
+        Effect::StartWorker => worker::warm_up(playground),
         Effect::DropWorker => {
             questions::clear(playground);
             let worker = playground
@@ -284,7 +188,7 @@ fn carry_out(playground: Playground, effect: Effect) {
         Effect::Store(episode) => saving::store(playground, *episode),
         Effect::Alert(notice) => playground.alert(notice),
         Effect::SayNotConnected(url) => remote_environments::say_not_connected(playground, &url),
-        Effect::SayUnloaded => intents::say_unloaded(playground, "The environments", Unloaded),
+        Effect::SayUnloaded => playground.say_unloaded("The environments", Unloaded),
         Effect::Say(text) => playground.say(text.to_string()),
         Effect::Redraw => {
             playground
@@ -304,171 +208,16 @@ fn after(playground: Playground, time: Duration, event: Event) {
     });
 }
 
-/// Follows the environments that can be opened: the page's, those of servers, and those of Python files.
-pub(super) fn follow_known(playground: Playground) {
-    untrack(|| report_known(playground));
-    leptos::prelude::Effect::new(move |_| report_known(playground));
-}
-
-/// Reports the environments that can be opened now. Tracks changes.
-pub(super) fn report_known(playground: Playground) {
-    playground.whole().track();
-    let known = KnownEnvironments {
-        built_in: playground
-            .registry()
-            .with_value(|registry| registry.available().collect()),
-        others: remote_environments::others(playground),
-    };
-    if playground.with_untracked(|machine| *machine.known() != known) {
-        update(playground, Event::Known(known));
-    }
-}
-
-/// Starts the worker before it is needed, unless a working one exists.
-pub fn warm_up(playground: Playground) {
-    let is_working = |worker: &WorkerClient| !worker.is_lost();
-    if playground
-        .driver()
-        .with_value(|driver| driver.worker.as_ref().is_some_and(is_working))
-    {
-        return;
-    }
-    match WorkerClient::start(WorkerPart::Environments) {
-        Ok(worker) => playground
-            .driver()
-            .update_value(|driver| driver.worker = Some(worker)),
-        Err(reason) => playground.alert(Notice::new(
-            "The environment's worker failed to start.",
-            reason,
-            "Reload the page. If that does not help, use another browser.",
-        )),
-    }
-}
-
-/// Opens an episode, replacing the shown one. Python code that the user does not know is shown first, and waits for
-/// consent.
-pub fn open(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
-    let id = browser::random_id();
-    update(
-        playground,
-        Event::Open {
-            recipe,
-            actions,
-            id,
-        },
-    );
-}
-
-/// Fills the setup from a recipe and opens an episode of it.
-pub fn replay(playground: Playground, recipe: Recipe, actions: Vec<AnyMessage>) {
-    let id = browser::random_id();
-    update(
-        playground,
-        Event::Replay {
-            recipe,
-            actions,
-            id,
-        },
-    );
-}
-
-/// Generates the id and the name of a new episode.
-pub(super) fn names(recipe: Option<&Recipe>) -> (Text, Text) {
-    let name = recipe.map(episode_name);
-    (browser::random_id(), name.unwrap_or_default())
-}
-
-/// Returns whether an action may be taken, or why not.
-pub fn may_step(playground: Playground) -> Result<(), Refusal> {
-    if intents::waits(playground) {
-        return Err(Refusal::Busy);
-    }
-    playground.with(|machine| machine.may_step())
-}
-
-/// Returns whether the episode may go back to an earlier step and continue from there.
-pub fn may_go_back(playground: Playground) -> bool {
-    playground.with(|machine| machine.may_go_back())
-}
-
-/// Shows an episode that comes from elsewhere.
-pub fn show(playground: Playground, episode: Episode) {
-    update(playground, Event::Show(Box::new(episode)));
-}
-
-/// Shows a first episode. It needs none of the lazily loaded code.
-pub(super) fn begin_with(playground: Playground, episode: Episode, task: TaskPlace) {
-    playground
-        .machine()
-        .update_value(|machine| machine.start_with(episode, Some(task)));
-    show_machine(playground);
-    manual_action::adapt_to_episode(playground);
-    redraws::redraw(playground);
-}
-
-/// Chooses a custom configuration, which keeps the one in the form. It needs none of the lazily loaded code.
-pub(super) fn choose_custom(playground: Playground) {
-    playground
-        .machine()
-        .update_value(|machine| machine.choose_custom());
-    show_machine(playground);
-}
-
-/// Resolves when no operation is in progress.
-pub async fn settled(playground: Playground) {
-    std::future::poll_fn(|context| {
-        if playground.with_untracked(|machine| !machine.session().is_busy()) {
-            return Poll::Ready(());
-        }
-        playground
-            .driver()
-            .update_value(|driver| driver.waiting.push(context.waker().clone()));
-        Poll::Pending
-    })
-    .await;
-}
-
-/// Shows a notice with the reason why something is not possible now.
-pub fn refuse(playground: Playground, refusal: Refusal) {
-    playground.alert(Notice::new(
-        "This is not possible right now.",
-        refusal.to_string(),
-        refusal.advice(),
-    ));
-}
-
 fn send(playground: Playground, command: Command) {
-    warm_up(playground);
+    worker::warm_up(playground);
     let environment = command.environment();
     let request = command.into_request(|recipe| remote_environments::access(playground, recipe));
     if let Request::Open { recipe, .. } = &request {
-        give_python(playground, recipe);
+        worker::give_python(playground, recipe);
     }
-    if let Some(replies) = call(playground, &request) {
+    if let Some(replies) = worker::call(playground, &request) {
         browser::spawn(report_replies(playground, environment, replies));
     }
-}
-
-/// Transfers a port to Python to the worker if a recipe needs it.
-fn give_python(playground: Playground, recipe: &Recipe) {
-    if task::python_file(&recipe.environment).is_some() {
-        playground.driver().with_value(|driver| {
-            if let Some(worker) = &driver.worker {
-                worker.give_python_port(volary_connections::python::runtime::port);
-            }
-        });
-    }
-}
-
-/// Sends a request that has no replies.
-pub(super) fn send_request(playground: Playground, request: &Request) {
-    drop(call(playground, request));
-}
-
-fn call(playground: Playground, request: &Request) -> Option<Replies<environments::Event>> {
-    playground
-        .driver()
-        .with_value(|driver| Some(driver.worker.as_ref()?.call(request)))
 }
 
 /// Reports the replies to a command as they arrive. The stream ends with the worker.
@@ -494,7 +243,7 @@ async fn report_replies(
 /// Closes all environments except the one that is open now.
 fn close_others(playground: Playground, environment: EnvironmentId) {
     let request = Request::CloseOthers { environment };
-    let Some(mut replies) = call(playground, &request) else {
+    let Some(mut replies) = worker::call(playground, &request) else {
         return;
     };
     browser::spawn(async move {

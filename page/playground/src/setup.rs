@@ -1,80 +1,21 @@
 //! The forms of the setup: configuration and seed. Resetting either opens an episode or marks an invalid field. Which
 //! environment and task are chosen is decided by `volary_app::playground::setup`.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use volary_app::notice::Notice;
 use volary_app::playground::Event;
-use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
+use volary_app::playground::tasks::{self};
 use volary_core::json::{Json, Object, Text};
-use volary_core::registry::EnvironmentEntry;
 use volary_episode::Recipe;
 use volary_view::form::Form;
 
+use super::entries;
 use super::python;
-use super::python_entries::PythonEntries;
 use super::remote_environments;
-use super::session_driver;
+use super::shown_place;
+use super::signals::CONFIGURATION_FORM;
 use super::state::Playground;
-use super::url_sync;
 use volary_browser as browser;
-use volary_connections::remote::servers::Server;
-
-pub const CONFIGURATION_FORM: &str = "configuration-form";
-
-/// Signals of the setup. Environment, task lists and task show what the machine says.
-#[derive(Clone, Copy)]
-pub struct SetupSignals {
-    /// The name of the chosen environment.
-    pub environment: RwSignal<Text>,
-    /// The available task lists.
-    pub sources: RwSignal<Arc<Vec<TaskSource>>>,
-    /// The chosen task; `None` for a custom configuration.
-    pub task: RwSignal<Option<TaskPlace>>,
-    pub form: RwSignal<Form>,
-    /// The seed, as typed.
-    pub seed: RwSignal<String>,
-    /// The validation error of the seed.
-    pub seed_error: RwSignal<Option<&'static str>>,
-    /// The servers that the user connected to.
-    pub servers: RwSignal<Vec<Server>>,
-    /// The environments of Python files.
-    pub python: RwSignal<PythonEntries>,
-}
-
-impl SetupSignals {
-    /// An empty setup with the given task lists.
-    pub fn new(sources: Arc<Vec<TaskSource>>) -> Self {
-        SetupSignals {
-            environment: RwSignal::default(),
-            sources: RwSignal::new(sources),
-            task: RwSignal::new(None),
-            form: RwSignal::default(),
-            seed: RwSignal::new("0".to_owned()),
-            seed_error: RwSignal::new(None),
-            servers: RwSignal::default(),
-            python: RwSignal::default(),
-        }
-    }
-}
-
-/// The registry entry of an environment.
-pub fn entry(playground: Playground, name: &str) -> Option<EnvironmentEntry> {
-    playground.whole().track();
-    playground.registry().with_value(|registry| {
-        let mut entries = registry.environments.iter();
-        entries.find(|entry| entry.name == name).copied()
-    })
-}
-
-/// The registry entry of the chosen environment.
-pub fn chosen(playground: Playground) -> Option<EnvironmentEntry> {
-    playground
-        .setup()
-        .environment
-        .with(|name| entry(playground, name))
-}
 
 /// Fills the form of the configuration for an environment, from a configuration or with defaults.
 pub(super) fn configure(playground: Playground, name: &str, configuration: Option<&Object>) {
@@ -84,7 +25,7 @@ pub(super) fn configure(playground: Playground, name: &str, configuration: Optio
     if let Some(entry) = untrack(|| python::python_entry(playground, name)) {
         return python::configure_python(playground, &entry, configuration);
     }
-    let Some(entry) = entry(playground, name) else {
+    let Some(entry) = entries::entry(playground, name) else {
         return;
     };
     let schema = (entry.configuration)();
@@ -116,18 +57,15 @@ pub fn reset(playground: Playground) {
     }
     let Ok(seed) = seed else { return };
     if let Some(recipe) = python::python_recipe(playground, &configuration, seed) {
-        return session_driver::open(playground, recipe, Vec::new());
+        return playground.open(recipe, Vec::new());
     }
-    let schema = untrack(|| chosen(playground)).map(|entry| (entry.configuration)());
-    session_driver::update(
-        playground,
-        Event::Reset {
-            configuration,
-            seed,
-            schema: schema.unwrap_or_default(),
-            id: browser::random_id(),
-        },
-    );
+    let schema = untrack(|| entries::chosen(playground)).map(|entry| (entry.configuration)());
+    playground.update(Event::Reset {
+        configuration,
+        seed,
+        schema: schema.unwrap_or_default(),
+        id: browser::random_id(),
+    });
 }
 
 /// Selects another split of the file of a task list.
@@ -152,8 +90,8 @@ pub fn add_tasks(playground: Playground, name: &str, text: Text, split: Option<&
             "Choose another split or a longer file.",
         )),
         Ok(source) => {
-            session_driver::update(playground, Event::AddTasks(source));
-            url_sync::show_environment_in_address(playground);
+            playground.update(Event::AddTasks(source));
+            shown_place::show_environment_in_address(playground);
         }
         Err(reason) => playground.alert(Notice::new(
             format!("The tasks in {name} could not be read."),

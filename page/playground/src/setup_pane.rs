@@ -5,10 +5,12 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 
-use super::intents::Intent;
+use super::entries;
+use super::intent::Intent;
+use super::opening_record;
 use super::python;
 use super::remote_environments;
-use super::setup::{self, CONFIGURATION_FORM, SetupSignals};
+use super::signals::{CONFIGURATION_FORM, SetupSignals};
 use super::state::{Playground, use_playground};
 use super::task_choices;
 use super::terms::terms;
@@ -30,7 +32,7 @@ pub(super) fn SetupPane() -> impl IntoView {
     let choose = move |event| {
         playground.intend(Intent::GoToEnvironment(event_target_value(&event)));
     };
-    let summary = move || match setup::chosen(playground) {
+    let summary = move || match entries::chosen(playground) {
         Some(entry) => entry.summary.to_owned(),
         None if remote_environments::is_server_chosen(playground) => ON_A_SERVER.to_owned(),
         None => python_summary(playground),
@@ -243,9 +245,13 @@ fn task_picker(playground: Playground) -> Option<impl IntoView> {
         return None;
     }
     let pick = move |event| {
-        playground.intend(Intent::PickTask(task_choices::place_of(
-            &event_target_value(&event),
-        )));
+        let place = task_choices::place_of(&event_target_value(&event));
+        let is_waiting = playground.wanted().get_untracked();
+        if place.is_none() && !playground.whole().get_untracked() && !is_waiting {
+            // Needs no other code. What waits for code may choose another environment first.
+            opening_record::choose_custom(playground);
+        }
+        playground.intend(Intent::PickTask(place));
     };
     let value = move || {
         let sources = setup.sources.read();

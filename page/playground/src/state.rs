@@ -1,27 +1,32 @@
 //! A `Copy` handle to the playground: its state machine ([`volary_app::playground::PlaygroundMachine`]), and signals that show
-//! what is in it. Panes take it from the context, read, and send intents. [`super::session_driver`] sends events to the
-//! machine and carries out its effects.
+//! what is in it. Panes take it from the context, read, and send intents.
+//!
+//! The handle does not know the code that handles events and intents: [`super::code_loading`] has pointers to it once it
+//! is loaded. So every module can use the handle, and none of them is part of the first load because of that.
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use leptos::prelude::*;
 use volary_app::notice::Notice;
-use volary_app::playground::PlaygroundMachine as Machine;
 use volary_app::playground::consent::PlannedEpisode;
 use volary_app::playground::known::KnownEnvironments;
 use volary_app::playground::linked_code::LinkedCode;
+use volary_app::playground::session::Refusal;
+use volary_app::playground::{Event, PlaygroundMachine as Machine};
+use volary_browser as browser;
+use volary_browser::lazy::Unloaded;
+use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
-use volary_episode::Episode;
+use volary_episode::{Episode, Recipe};
 use volary_view::route::PlaygroundPlace;
 
+use super::code_loading::{self, CodeLoading};
+use super::driver_state::DriverState;
 use super::first_view;
-use super::intents::{self, CodeLoading, Intent};
-use super::manual_action::ManualAction;
-use super::policy_settings::PolicySettings;
-use super::session_driver::SessionDriver;
-use super::setup::SetupSignals;
-use super::transfer::Transfer;
+use super::intent::Intent;
+use super::signals::{ManualAction, PolicySettings, SetupSignals, Transfer};
 
 /// A handle to a playground, whose state belongs to the owner that created it.
 #[derive(Clone, Copy)]
@@ -56,7 +61,7 @@ signals! {
     /// Whether another environment was chosen whose code is still loading. Until then the form shows the configuration
     /// of the previous environment, so it can't be edited.
     pub(super) switching: RwSignal<bool>,
-    pub(super) progress: StoredValue<CodeLoading, LocalStorage>,
+    pub(super) code: StoredValue<CodeLoading, LocalStorage>,
     pub(super) machine: StoredValue<Machine>,
     /// Notified when the panes are to draw the episode and its session. The machine changes at once, so that a policy
     /// sees the current state; this signal follows at most once per frame.
@@ -87,19 +92,12 @@ signals! {
     pub planned: RwSignal<Option<PlannedEpisode>>,
     /// The place that the address names.
     pub place: RwSignal<PlaygroundPlace>,
-    pub(super) driver: StoredValue<SessionDriver, LocalStorage>,
+    pub(super) driver: StoredValue<DriverState, LocalStorage>,
 }
 
 impl Playground {
-    /// Creates the page's playground and provides it as context.
-    pub fn provide() -> Playground {
-        let playground = Playground::new();
-        provide_context(playground);
-        playground
-    }
-
-    /// A playground that knows the first task.
-    pub fn new() -> Playground {
+    /// A playground that knows the first task. `load` starts to load the code that handles intents.
+    pub(super) fn new(load: fn(Playground)) -> Playground {
         let sources: Vec<_> = first_view::source().into_iter().collect();
         let registry = first_view::registry();
         let known = KnownEnvironments {
@@ -115,7 +113,7 @@ impl Playground {
             whole: RwSignal::new(false),
             wanted: RwSignal::new(false),
             switching: RwSignal::new(false),
-            progress: StoredValue::new_local(CodeLoading::default()),
+            code: StoredValue::new_local(CodeLoading::new(load)),
             machine,
             redrawn,
             episode: Signal::derive(move || {
@@ -135,7 +133,7 @@ impl Playground {
             former: RwSignal::new(None),
             planned: RwSignal::new(None),
             place: RwSignal::default(),
-            driver: StoredValue::new_local(SessionDriver::default()),
+            driver: StoredValue::new_local(DriverState::default()),
         })))
     }
 
@@ -146,7 +144,91 @@ impl Playground {
 
     /// Handles a user intent, after loading its code if necessary.
     pub fn intend(self, intent: Intent) {
-        intents::intend(self, intent);
+        code_loading::intend(self, intent);
+    }
+
+    /// Handles an event, once the code for that is loaded. Events are handled in order.
+    pub fn update(self, event: Event) {
+        code_loading::update(self, event);
+    }
+
+    /// Opens an episode, replacing the shown one. Python code that the user does not know is shown first, and waits for
+    /// consent.
+    pub fn open(self, recipe: Recipe, actions: Vec<AnyMessage>) {
+        self.update(Event::Open {
+            recipe,
+            actions,
+            id: browser::random_id(),
+        });
+    }
+
+    /// Fills the setup from a recipe and opens an episode of it.
+    pub fn replay(self, recipe: Recipe, actions: Vec<AnyMessage>) {
+        self.update(Event::Replay {
+            recipe,
+            actions,
+            id: browser::random_id(),
+        });
+    }
+
+    /// Shows an episode that comes from elsewhere.
+    pub fn show(self, episode: Episode) {
+        self.update(Event::Show(Box::new(episode)));
+    }
+
+    /// Returns whether an intent of the user waits for code that is being loaded.
+    pub fn waits_for_code(self) -> bool {
+        !self.whole().get() && self.wanted().get()
+    }
+
+    /// Returns whether an action may be taken, or why not.
+    pub fn may_step(self) -> Result<(), Refusal> {
+        if self.waits_for_code() {
+            return Err(Refusal::Busy);
+        }
+        self.with(Machine::may_step)
+    }
+
+    /// Returns whether the episode may go back to an earlier step and continue from there.
+    pub fn may_go_back(self) -> bool {
+        self.with(Machine::may_go_back)
+    }
+
+    /// Returns whether an episode is being opened.
+    pub fn is_opening(self) -> bool {
+        self.with_untracked(|machine| machine.session().is_opening())
+    }
+
+    /// Resolves when no operation is in progress.
+    pub async fn settled(self) {
+        std::future::poll_fn(|context| {
+            if self.with_untracked(|machine| !machine.session().is_busy()) {
+                return Poll::Ready(());
+            }
+            let waker = context.waker().clone();
+            self.driver()
+                .update_value(|driver| driver.waiting.push(waker));
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Shows a notice with the reason why something is not possible now.
+    pub fn refuse(self, refusal: Refusal) {
+        self.alert(Notice::new(
+            "This is not possible right now.",
+            refusal.to_string(),
+            refusal.advice(),
+        ));
+    }
+
+    /// Shows a notice that a part of the code could not be loaded.
+    pub fn say_unloaded(self, what: &str, error: Unloaded) {
+        self.alert(Notice::new(
+            format!("{what} could not be loaded."),
+            error.to_string(),
+            Unloaded::ADVICE,
+        ));
     }
 
     /// Shows an error or a warning.
@@ -173,12 +255,6 @@ impl Playground {
     /// The last step that can be selected. An imported episode may have more frames than steps.
     pub fn last_step(self) -> usize {
         self.with_untracked(Machine::last_step)
-    }
-}
-
-impl Default for Playground {
-    fn default() -> Self {
-        Playground::new()
     }
 }
 

@@ -9,7 +9,6 @@ use volary_core::json::Text;
 use volary_envs::tau::checkout::{Original, Split};
 use volary_envs::tau::original::{environment_name, listed};
 
-use super::session_driver;
 use super::state::Playground;
 use volary_browser as browser;
 use volary_connections::tau_bench::{self, Checkout};
@@ -55,7 +54,7 @@ fn offer(playground: Playground, checkout: &Checkout) {
     let known = playground.with_untracked(|machine| Arc::clone(machine.setup().sources()));
     let others = known.iter().filter(|list| !is_list_of_checkout(list));
     let sources = others.cloned().chain(lists(checkout)).collect();
-    session_driver::update(playground, Event::Sources(sources));
+    playground.update(Event::Sources(sources));
 }
 
 fn is_list_of_checkout(list: &TaskSource) -> bool {

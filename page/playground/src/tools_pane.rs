@@ -7,10 +7,9 @@ use volary_core::json::Text;
 use volary_core::tool::ToolCallFunction;
 
 use super::composer::ActionComposer;
-use super::intents::Intent;
+use super::intent::Intent;
 use super::manual_action::{self, TOOL_FORM};
 use super::outlook::{StepOutlook, short};
-use super::session_driver;
 use super::state::{Playground, use_playground};
 use super::terms::terms;
 use volary_app::playground::session::Refusal;
@@ -44,7 +43,7 @@ fn Actions(playground: Playground) -> impl IntoView {
     let manual = playground.manual();
     let may_undo = Memo::new(move |_| {
         let steps = playground.episode().with(|episode| episode.steps.len());
-        steps > 0 && session_driver::may_go_back(playground)
+        steps > 0 && playground.may_go_back()
     });
     let undo = move |_| {
         if may_undo.get_untracked() {
@@ -267,7 +266,7 @@ fn outlook(playground: Playground) -> StepOutlook {
     if let Some((done, all)) = progress.filter(|(_, all)| *all > 0) {
         return StepOutlook::Replaying { done, all };
     }
-    match session_driver::may_step(playground) {
+    match playground.may_step() {
         Ok(()) | Err(Refusal::Busy) if manual_action::is_left_to_model(playground) => {
             StepOutlook::Model {
                 is_asked: playground.policy().run.get() != Run::Idle,

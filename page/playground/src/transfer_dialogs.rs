@@ -9,8 +9,8 @@ use volary_core::quantity::{count_text, plural};
 use volary_view::sharing_texts::OwnedFinding;
 
 use super::code_consent::wheel_note;
+use super::share_links::Offer;
 use super::state::{Playground, use_playground};
-use super::transfer::Offer;
 use volary_ui::export_dialog::save;
 use volary_ui::field::Field;
 use volary_ui::sharing_check::SharingCheck;

@@ -20,14 +20,16 @@ use volary_episode::{Episode, Recipe, share};
 use volary_view::form::Form;
 use volary_view::route::{PlaygroundPlace, Route};
 
+use super::entries;
 use super::episode_address::{self, AddressContext, AddressedEpisode};
-use super::intents::{self, Intent};
+use super::intent::Intent;
+use super::known_environments;
 use super::linked_code;
+use super::opening_record;
 use super::planned;
 use super::policy_settings;
 use super::remote_environments;
-use super::session_driver;
-use super::setup;
+use super::shown_place;
 use super::state::Playground;
 use volary_browser::{location, timers};
 
@@ -61,7 +63,7 @@ pub fn follow(playground: Playground, route: Route) {
 
 /// Opens a place. That of the first environment needs no lazily loaded code.
 fn go_to(playground: Playground, place: PlaygroundPlace) {
-    let is_there = playground.edition().get_untracked() > 0 || is_opening(playground);
+    let is_there = playground.edition().get_untracked() > 0 || playground.is_opening();
     if is_there && playground.place().with_untracked(|shown| *shown == place) {
         // Something on the page opened it and then changed the address.
         return;
@@ -75,7 +77,7 @@ fn go_to(playground: Playground, place: PlaygroundPlace) {
     if is_known && playground.edition().get_untracked() == 0 && !playground.whole().get_untracked()
     {
         playground.place().set(place.clone());
-        if intents::begin_known(playground) {
+        if opening_record::begin_known(playground) {
             return;
         }
     }
@@ -83,7 +85,7 @@ fn go_to(playground: Playground, place: PlaygroundPlace) {
 }
 
 pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
-    let is_first = playground.edition().get_untracked() == 0 && !is_opening(playground);
+    let is_first = playground.edition().get_untracked() == 0 && !playground.is_opening();
     let named = playground
         .place()
         .with_untracked(|shown| AddressedEpisode::of(place, shown, is_first));
@@ -98,7 +100,7 @@ pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
     playground.planned().set(None);
     linked_code::leave(playground);
     let step = place.step;
-    session_driver::update(playground, Event::Navigate { step });
+    playground.update(Event::Navigate { step });
     let environment = place.environment.as_deref();
     match named {
         AddressedEpisode::Shown { .. } => {}
@@ -106,20 +108,17 @@ pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
         AddressedEpisode::Link { text } => open_link(playground, &text, environment),
         AddressedEpisode::Stored { id } => {
             let id = id.into();
-            session_driver::update(playground, Event::OpenStored { id });
+            playground.update(Event::OpenStored { id });
         }
         AddressedEpisode::Task { id, seed } => match environment {
             Some(name) if judge_address(playground, name) == RequestDecision::Ask => {
                 planned::plan_task(playground, name);
             }
-            _ => session_driver::update(
-                playground,
-                Event::BeginTask {
-                    environment: environment.map(Text::from),
-                    id: id.map(Text::from),
-                    seed,
-                },
-            ),
+            _ => playground.update(Event::BeginTask {
+                environment: environment.map(Text::from),
+                id: id.map(Text::from),
+                seed,
+            }),
         },
     }
 }
@@ -136,7 +135,7 @@ fn follow_policy(playground: Playground, place: &PlaygroundPlace) {
 /// Chooses an environment and opens its first task.
 fn begin(playground: Playground, environment: Option<&str>) {
     let environment = environment.map(Text::from);
-    session_driver::update(playground, Event::Begin(environment));
+    playground.update(Event::Begin(environment));
 }
 
 /// Says that the stored episode of the address is not here, and opens its environment instead.
@@ -155,7 +154,7 @@ pub(super) fn say_not_stored(playground: Playground) {
 /// Navigates to an environment because the user chose it.
 pub fn go_to_environment(playground: Playground, name: &str) {
     // The environment may be that of a file that was just run.
-    untrack(|| session_driver::report_known(playground));
+    untrack(|| known_environments::report_known(playground));
     // The user keeps the seed; an address without one is that of seed 0.
     let seed = playground
         .setup()
@@ -169,7 +168,7 @@ pub fn go_to_environment(playground: Playground, name: &str) {
     // The environment is opened now, so that what the user does next comes after it; the navigation then finds it open.
     playground.planned().set(None);
     linked_code::leave(playground);
-    session_driver::update(playground, Event::Navigate { step: None });
+    playground.update(Event::Navigate { step: None });
     playground.place().set(place.clone());
     location::go(&place.to_hash());
     begin(playground, Some(name));
@@ -178,23 +177,6 @@ pub fn go_to_environment(playground: Playground, name: &str) {
 /// Decides how to handle an environment that the URL names.
 fn judge_address(playground: Playground, environment: &str) -> RequestDecision {
     judge(Author::Content, planned::reach(playground, environment))
-}
-
-/// Writes an environment that was configured by other means into the URL.
-pub(super) fn show_environment_in_address(playground: Playground) {
-    let environment = playground.setup().environment.get_untracked().to_string();
-    if playground
-        .place()
-        .with_untracked(|place| place.environment.as_deref() != Some(&environment))
-    {
-        set_place(
-            playground,
-            PlaygroundPlace {
-                environment: Some(environment),
-                ..PlaygroundPlace::default()
-            },
-        );
-    }
 }
 
 /// Writes the state into the URL, debounced by `REST`.
@@ -225,12 +207,12 @@ pub(super) fn write_now(playground: Playground) {
         && !is_reading
         && !linked_code::linked_code(playground).with_untracked(LinkedCode::is_pending);
     let has_begun = playground.edition().get_untracked() > 0;
-    if !is_shown || !has_begun || is_opening(playground) {
+    if !is_shown || !has_begun || playground.is_opening() {
         return;
     }
     let place = address(playground);
     if playground.place().with_untracked(|shown| *shown != place) {
-        set_place(playground, place);
+        shown_place::set_place(playground, place);
     }
 }
 
@@ -259,7 +241,7 @@ fn address(playground: Playground) -> PlaygroundPlace {
 fn start_of(playground: Playground, recipe: &Recipe) -> Option<EpisodeStart> {
     let environment = &recipe.environment;
     let default = || {
-        let entry = untrack(|| setup::entry(playground, environment))?;
+        let entry = untrack(|| entries::entry(playground, environment))?;
         let filled = Form::new((entry.configuration)()).filled();
         filled.as_object().cloned()
     };
@@ -275,7 +257,7 @@ fn start_of(playground: Playground, recipe: &Recipe) -> Option<EpisodeStart> {
 
 /// The start that opens a recipe in every browser: it names a task of this page, or its defaults.
 pub(super) fn named_task(playground: Playground, recipe: &Recipe) -> Option<EpisodeStart> {
-    let is_of_page = untrack(|| setup::entry(playground, &recipe.environment)).is_some();
+    let is_of_page = untrack(|| entries::entry(playground, &recipe.environment)).is_some();
     start_of(playground, recipe).filter(|_| is_of_page)
 }
 
@@ -288,24 +270,12 @@ pub fn visit(playground: Playground, episode: Episode) {
         ..PlaygroundPlace::default()
     };
     linked_code::leave(playground);
-    session_driver::show(playground, episode);
-    session_driver::update(playground, Event::SelectOnceShown(None));
+    playground.show(episode);
+    playground.update(Event::SelectOnceShown(None));
     playground.selected().set(0);
     // Set the place before the URL changes: the navigation must not open anything else.
     playground.place().set(place.clone());
     location::go(&place.to_hash());
-}
-
-pub(super) fn set_place(playground: Playground, place: PlaygroundPlace) {
-    // The episode may continue while another page is shown.
-    if matches!(Route::parse(&location::hash()), Route::Playground(_)) {
-        location::replace(&Route::Playground(place.clone()).to_hash());
-    }
-    playground.place().set(place);
-}
-
-fn is_opening(playground: Playground) -> bool {
-    playground.with_untracked(|machine| machine.session().is_opening())
 }
 
 fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
@@ -316,11 +286,11 @@ fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
     let reach = planned::reach_of_recipe(playground, &shared.recipe);
     match judge(Author::Content, reach) {
         RequestDecision::Run => {
-            session_driver::replay(playground, shared.recipe, shared.actions);
+            playground.replay(shared.recipe, shared.actions);
         }
         RequestDecision::Ask => {
             let step = playground.with_untracked(|machine| machine.wanted_step());
-            session_driver::update(playground, Event::SelectOnceShown(None));
+            playground.update(Event::SelectOnceShown(None));
             planned::plan(
                 playground,
                 PlannedEpisode {
@@ -352,9 +322,9 @@ fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
 /// Reports a link that can't be read. A running episode is left unchanged; on a fresh page the environment is opened
 /// without the link's episode.
 fn say_unreadable(playground: Playground, reason: &str, environment: Option<&str>) {
-    session_driver::update(playground, Event::SelectOnceShown(None));
+    playground.update(Event::SelectOnceShown(None));
     let place = playground.place().get_untracked();
-    set_place(
+    shown_place::set_place(
         playground,
         PlaygroundPlace {
             environment: place.environment,

@@ -21,10 +21,10 @@ use super::viewer::Viewer;
 use volary_browser::{location, printer, spawn};
 use volary_library::client::{LibraryClient, requests};
 use volary_playground::code_consent::{self, code_consent};
+use volary_playground::entries;
 use volary_playground::second_run::{self, Code, is_own, python_source};
-use volary_playground::setup;
+use volary_playground::share_links::share_link;
 use volary_playground::state::Playground;
-use volary_playground::transfer::share_link;
 use volary_playground::url_sync;
 use volary_ui::export_dialog::save;
 use volary_ui::icon::{Glyph, NamedIcon};
@@ -244,7 +244,7 @@ fn check(client: LibraryClient, viewer: Viewer) {
 /// Returns whether this page has the environment of an episode, so that the episode can be continued.
 pub fn can_go_on(playground: Playground, episode: &Episode) -> bool {
     let recipe = episode.recipe.as_ref();
-    recipe.is_some_and(|recipe| setup::entry(playground, &recipe.environment).is_some())
+    recipe.is_some_and(|recipe| entries::entry(playground, &recipe.environment).is_some())
         || python_source(episode).is_some()
 }
 

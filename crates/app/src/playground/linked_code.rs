@@ -7,6 +7,9 @@
 
 use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 
+/// The environment name in an address that points to Python code at another URL.
+pub const ENVIRONMENT: &str = "python";
+
 /// Identifies a fetch. Ids count up.
 pub type FetchId = u32;
 

@@ -13,10 +13,10 @@ use volary_view::form::Form;
 use super::state::EvaluationSetup;
 use crate::setup::PolicyChoice;
 use crate::setup::tasks::{CHOICE_LABEL, CHOICES, SelectableTasks, arguments_schema, tasks_schema};
+use volary_playground::entries::entry;
 use volary_playground::python;
 use volary_playground::python_entries::PythonEntry;
 use volary_playground::remote_environments;
-use volary_playground::setup::entry;
 use volary_ui::SchemaForm;
 use volary_ui::field::Field;
 

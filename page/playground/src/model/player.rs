@@ -21,7 +21,6 @@ use super::state::{ModelState, state};
 use super::turn_rules::{self, AwaitedState};
 use crate::player::Player;
 use crate::policy_settings::POLICY_FORM;
-use crate::session_driver::{settled, update};
 use crate::state::Playground;
 use volary_browser::{self as browser, timers};
 use volary_connections::models::{
@@ -142,7 +141,7 @@ impl ModelPlayer {
             .episode()
             .with_untracked(|episode| AwaitedState::of(episode, expected));
         browser::spawn(async move {
-            settled(playground).await;
+            playground.settled().await;
             let episode = playground.episode().get_untracked();
             if !awaited.is(&episode) {
                 return;
@@ -152,7 +151,7 @@ impl ModelPlayer {
             drop(episode);
             let Some(turn) = turn else { return };
             match turn.record(is_over).await {
-                Ok(members) => update(playground, awaited.recorded(members)),
+                Ok(members) => playground.update(awaited.recorded(members)),
                 Err(error) => playground.say(format!("No tokens were recorded. {error}")),
             }
         });

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 
 use super::state::state;
-use crate::intents::Intent;
+use crate::intent::Intent;
 use crate::state::use_playground;
 use volary_ui::turn::{TurnActions, TurnView};
 

@@ -13,7 +13,7 @@ use volary_browser::files::{GivenFile, pick};
 use volary_browser::{location, spawn};
 use volary_connections::python::files::{PythonFile, PythonSource};
 use volary_connections::python::stored;
-use volary_playground::intents::Intent;
+use volary_playground::intent::Intent;
 use volary_playground::state::{Playground, use_playground};
 use volary_ui::UnsavedNotice;
 

@@ -7,7 +7,7 @@ use volary_view::route::PlaygroundPlace;
 
 use super::servers::{Diagnosed, Servers};
 use volary_connections::remote::servers::Server;
-use volary_playground::intents::Intent;
+use volary_playground::intent::Intent;
 
 /// The maximum number of environment ids shown.
 const SHOWN_IDS: usize = 20;

@@ -10,7 +10,7 @@ use volary_episode::share;
 use volary_lesson::{Play, Recording};
 use volary_view::route::{PlaygroundPlace, Route};
 
-use volary_playground::setup;
+use volary_playground::entries;
 use volary_playground::state::Playground;
 use volary_playground::transfer;
 
@@ -39,7 +39,7 @@ pub fn of_list(playground: Playground, place: TaskPlace) -> Option<AssignedTask>
 pub fn of_link(playground: Playground, link: &str) -> Result<AssignedTask, String> {
     let start = start_of(link)?;
     let environment = environment_of(&start).unwrap_or_default();
-    match untrack(|| setup::entry(playground, &environment)) {
+    match untrack(|| entries::entry(playground, &environment)) {
         Some(entry) => Ok(AssignedTask {
             title: title(playground, &start).unwrap_or_else(|| Name::new(entry.name)),
             start,

@@ -14,9 +14,9 @@ use volary_lesson::{Play, Problem, Recording};
 
 use super::player::EpisodePlayer;
 use volary_browser::{self as browser, timers};
+use volary_playground::entries;
 use volary_playground::frame_pane::{EpisodeSignals, FrameAndTree};
 use volary_playground::hidden_members::marked;
-use volary_playground::setup;
 use volary_playground::state::{Playground, use_playground};
 use volary_ui::text::inert;
 use volary_ui::{DisclosureButton, EpisodeStatus, SchemaForm, Transcript};
@@ -144,7 +144,7 @@ pub(super) async fn open_play(
         Ok(recipe) => recipe,
         Err(problem) => return player.problem.set(Some(problem.to_string())),
     };
-    let oracle = untrack(|| setup::entry(playground, &recipe.environment));
+    let oracle = untrack(|| entries::entry(playground, &recipe.environment));
     let oracle = oracle.and_then(|entry| Oracle::new(&entry).ok());
     let name = Text::from(play.id.as_str());
     player.open(recipe, actions, name).await;
@@ -204,7 +204,7 @@ pub(crate) fn StateFold(player: EpisodePlayer) -> impl IntoView {
     let hidden = Signal::derive(move || {
         player.episode.with(|episode| {
             let environment = episode.recipe.as_ref().map(|recipe| &recipe.environment);
-            let entry = environment.and_then(|name| setup::entry(playground, name));
+            let entry = environment.and_then(|name| entries::entry(playground, name));
             match entry.filter(|_| !episode.is_over()) {
                 Some(entry) => marked(&(entry.configuration)()),
                 None => Vec::new(),

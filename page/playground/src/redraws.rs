@@ -5,7 +5,7 @@ use volary_app::playground::run::Run;
 
 use leptos::prelude::*;
 
-use crate::state::Playground;
+use super::state::Playground;
 use volary_app::playground::redraw::Redraw;
 use volary_browser::{self as browser, timers};
 

@@ -7,9 +7,9 @@ use volary_core::json::Text;
 use volary_episode::{Episode, Recipe};
 use volary_protocol::environments::Request;
 
-use super::{call, give_python, send_request, warm_up};
-use crate::incoming_episode::receive;
-use crate::state::Playground;
+use super::incoming_episode::receive;
+use super::state::Playground;
+use super::worker;
 
 /// Plays the actions of a recipe in a separate instance; the shown episode is not affected.
 ///
@@ -21,8 +21,8 @@ pub(crate) async fn play_aside(
     recipe: Recipe,
     actions: Vec<AnyMessage>,
 ) -> Result<Episode, Text> {
-    warm_up(playground);
-    give_python(playground, &recipe);
+    worker::warm_up(playground);
+    worker::give_python(playground, &recipe);
     let environment = playground
         .machine()
         .try_update_value(Machine::new_environment)
@@ -33,10 +33,10 @@ pub(crate) async fn play_aside(
         actions,
         servers: Vec::new(),
     };
-    let replies = call(playground, &request);
+    let replies = worker::call(playground, &request);
     let replies = replies.ok_or("The environment's worker failed to start.")?;
     let result = receive(replies).await;
     // A lost worker has nothing to close, and ignores this.
-    send_request(playground, &Request::Close { environment });
+    worker::send_request(playground, &Request::Close { environment });
     result.map(|incoming| incoming.episode)
 }

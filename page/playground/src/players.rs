@@ -8,11 +8,10 @@ use volary_app::notice::Notice;
 use volary_app::playground::Event;
 use volary_app::playground::policy::PolicyKind;
 
-use super::update;
-use crate::model;
-use crate::player::Player;
-use crate::policy_settings::{self, Plan};
-use crate::state::Playground;
+use super::model;
+use super::player::Player;
+use super::policy_settings::{self, Plan};
+use super::state::Playground;
 use volary_browser as browser;
 use volary_browser::lazy::Unloaded;
 
@@ -43,12 +42,12 @@ pub(super) fn seat(playground: Playground, run: u32) {
 
 fn seated(playground: Playground, run: u32, plan: Option<Plan>) {
     let Some(Plan { player, delay }) = plan else {
-        return update(playground, Event::NotSeated { run });
+        return playground.update(Event::NotSeated { run });
     };
     let name = player.name();
     keep_player(playground, run, player);
     let delay = delay.clamp(0.0, LONGEST_PAUSE.as_secs_f64());
-    update(playground, Event::Seated { run, name, delay });
+    playground.update(Event::Seated { run, name, delay });
 }
 
 /// Keeps the player for its next move. The player of an ended run must not take the place of another one.
@@ -66,7 +65,7 @@ pub(super) fn decide(playground: Playground, run: u32, steps: usize) {
         .driver()
         .try_update_value(|driver| driver.player.take());
     let Some((_, mut player)) = player.flatten().filter(|(of, _)| *of == run) else {
-        return update(playground, Event::NotSeated { run });
+        return playground.update(Event::NotSeated { run });
     };
     let (abort, registration) = AbortHandle::new_pair();
     playground
@@ -78,7 +77,7 @@ pub(super) fn decide(playground: Playground, run: u32, steps: usize) {
             return player.stopped();
         };
         keep_player(playground, run, player);
-        update(playground, Event::Decided { run, steps, next });
+        playground.update(Event::Decided { run, steps, next });
     });
 }
 

@@ -1,0 +1,120 @@
+//! What a user asks of the playground.
+
+use volary_app::playground::policy::PolicyKind;
+use volary_app::playground::tasks::TaskPlace;
+use volary_browser::files::GivenFile;
+use volary_core::json::Text;
+use volary_ui::later;
+use volary_view::route::PlaygroundPlace;
+
+/// A request of the user to the playground.
+#[derive(Clone)]
+#[allow(
+    missing_docs,
+    reason = "each is the function of the playground of that name"
+)]
+pub enum Intent {
+    /// Only loads the code.
+    LoadCode,
+    /// Stores the page for use offline in a while, because a user is present.
+    StoreOffline,
+    Follow(PlaygroundPlace),
+    GoToEnvironment(String),
+    PickTask(Option<TaskPlace>),
+    PickSplit(usize, String),
+    Reset,
+    ChooseTool(Text),
+    ChooseNoTool,
+    AddCall,
+    EditCall(usize),
+    RemoveCall(usize),
+    Step,
+    StepByHand,
+    EditLastAction,
+    GoBack(usize),
+    ChoosePolicy(PolicyKind),
+    ScriptFromEpisode,
+    Run,
+    RunWith(PolicyKind),
+    RunAgain,
+    Stop,
+    Undo,
+    BringBack,
+    PickFile,
+    TakeFiles(Vec<GivenFile>),
+    Share,
+    RunPlanned,
+    DismissPlanned,
+    /// Runs an act of another part of the page that needs the lazily loaded code.
+    Do(later::Act),
+}
+
+impl Intent {
+    /// Returns whether this intent starts a new attempt. A notice belongs to the attempt that failed, so the next
+    /// attempt removes it.
+    pub(super) fn is_attempt(&self) -> bool {
+        match self {
+            Intent::Follow(_)
+            | Intent::GoToEnvironment(_)
+            | Intent::PickTask(_)
+            | Intent::PickSplit(..)
+            | Intent::Reset
+            | Intent::Step
+            | Intent::StepByHand
+            | Intent::EditLastAction
+            | Intent::GoBack(_)
+            | Intent::ScriptFromEpisode
+            | Intent::Run
+            | Intent::RunWith(_)
+            | Intent::Undo
+            | Intent::RunAgain
+            | Intent::BringBack
+            | Intent::PickFile
+            | Intent::TakeFiles(_)
+            | Intent::Share
+            | Intent::RunPlanned => true,
+            Intent::LoadCode
+            | Intent::StoreOffline
+            | Intent::ChooseTool(_)
+            | Intent::ChooseNoTool
+            | Intent::AddCall
+            | Intent::EditCall(_)
+            | Intent::RemoveCall(_)
+            | Intent::ChoosePolicy(_)
+            | Intent::Stop
+            | Intent::DismissPlanned
+            | Intent::Do(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notice_ends_with_the_next_attempt() {
+        for attempt in [
+            Intent::Step,
+            Intent::StepByHand,
+            Intent::Run,
+            Intent::RunAgain,
+            Intent::Undo,
+            Intent::GoBack(1),
+            Intent::Reset,
+            Intent::PickFile,
+            Intent::Share,
+        ] {
+            assert!(attempt.is_attempt());
+        }
+        // Preparing an action, or stopping one, does not make an error obsolete.
+        for other in [
+            Intent::ChooseTool("calculator".into()),
+            Intent::AddCall,
+            Intent::Stop,
+            Intent::LoadCode,
+        ] {
+            assert!(!other.is_attempt());
+        }
+    }
+}
