@@ -2,6 +2,8 @@
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
+use volary_app::playground::Event;
+use volary_app::playground::consent::Attempt;
 use volary_app::playground::run::Run;
 use volary_view::route::Route;
 
@@ -222,7 +224,7 @@ fn DropOverlay(playground: Playground, pages: Pages) -> impl IntoView {
 fn press_key(playground: Playground, press: &keys::KeyPress) -> bool {
     if press.command {
         if press.key == "Enter" {
-            playground.intend(Intent::Step);
+            playground.update(Event::Attempt(Attempt::Step));
             return true;
         }
         return false;
@@ -242,15 +244,15 @@ fn press_key(playground: Playground, press: &keys::KeyPress) -> bool {
         "G" => select(usize::MAX),
         "r" => {
             let is_running = playground.policy().run.get_untracked() != Run::Idle;
-            playground.intend(if is_running {
-                Intent::Stop
+            playground.update(if is_running {
+                Event::Stop
             } else {
-                Intent::Run
+                Event::Attempt(Attempt::Run)
             });
             true
         }
         "u" => {
-            playground.intend(Intent::Undo);
+            playground.update(Event::Undo);
             true
         }
         "R" => {

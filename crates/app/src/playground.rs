@@ -3,7 +3,7 @@
 //! [`PlaygroundMachine::update`] handles an event and returns effects. The page carries them out in order, reports their results
 //! as further events, and draws what the methods without effects say. A page can have any number of playgrounds.
 //!
-//! - `event`, `effect`: its data. `opening`: which episode is shown. `worker`: replies and losses of the worker. `running`:
+//! - `event`, `effect`: its data. `attempts`: what needs the user's consent. `opening`: which episode is shown. `worker`: replies and losses of the worker. `running`:
 //!   the runs of policies.
 //! - [`session`]: state machine between the shown episode and the worker's environment; commands out, events in.
 //! - [`known`]: the environments that can be opened.
@@ -29,10 +29,12 @@
 //! - The shown episode changes only in [`PlaygroundMachine::update`] and [`PlaygroundMachine::start_with`].
 //! - A late reply changes nothing: replies count for the environment that is awaited, moves and pauses for the current
 //!   run, timers for the step that they were started for.
+//! - Nothing that came from content runs in a Python file or on a server before [`Event::Agree`].
 //! - The steps of an episode are in an effect [`Effect::Store`] before something else takes their place.
 
 pub mod action;
 pub mod address;
+mod attempts;
 pub mod chosen_action;
 pub mod consent;
 mod effect;
@@ -68,6 +70,7 @@ use volary_protocol::environments::{EnvironmentId, ServerEnvironment};
 
 use crate::notice::Notice;
 use address::last_step;
+use consent::PlannedEpisode;
 use known::KnownEnvironments;
 use policy::PolicyKind;
 use replay::is_over;
@@ -98,6 +101,8 @@ pub struct PlaygroundMachine {
     wanted_step: Option<usize>,
     /// The previously shown episode.
     former: Option<Arc<Episode>>,
+    /// The episode that waits for the user's consent.
+    planned: Option<PlannedEpisode>,
     /// The stored episode that is being read.
     reading: Option<Text>,
     saver: Saver,
@@ -142,7 +147,7 @@ impl PlaygroundMachine {
     /// Handles an event and returns the effects for the page.
     pub fn update(&mut self, event: Event) -> Vec<Effect> {
         let mut effects = Vec::new();
-        self.handle(event, &mut effects);
+        self.handle(event.renamed(), &mut effects);
         self.go_on_with_run(&mut effects);
         effects
     }
@@ -172,14 +177,16 @@ impl PlaygroundMachine {
                 recipe,
                 actions,
                 id,
-            } => self.open(recipe, actions, id, effects),
+            } => self.open_chosen(recipe, actions, id, effects),
             Event::Replay {
                 recipe,
                 actions,
                 id,
             } => {
-                self.show_recipe(&recipe, effects);
-                self.open(recipe, actions, id, effects);
+                if !self.must_show_code(&recipe, &actions, effects) {
+                    self.show_recipe(&recipe, effects);
+                    self.open(recipe, actions, id, effects);
+                }
             }
             Event::Show(episode) => self.show(*episode, effects),
             Event::OpenStored { id } => {
@@ -190,6 +197,7 @@ impl PlaygroundMachine {
             Event::Navigate { step } => {
                 self.reading = None;
                 self.wanted_step = step;
+                self.planned = None;
             }
             Event::SelectOnceShown(step) => self.wanted_step = step,
             Event::BringBack => {
@@ -200,13 +208,16 @@ impl PlaygroundMachine {
             Event::Rescued(episode) => self.former = Some(Arc::new(*episode)),
             Event::GoBack(steps) => self.go_back(steps, effects),
             Event::Leave => self.store(effects),
-            Event::Agree { actions } => self.session.agree(actions),
+            Event::Attempt(attempt) => self.attempt(attempt, effects),
+            Event::Undo => self.undo(effects),
+            Event::Plan(plan) => self.plan(plan, effects),
+            Event::Agree { id } => self.agree(id, effects),
+            Event::Decline => self.decline(effects),
             Event::ActByHand(action) => self.act_by_hand(action, effects),
             Event::ChoosePolicy(policy) => self.policy = policy,
             Event::Run(actor) => self.run(actor, effects),
             Event::RunOnceOpened => self.run_in = self.session.awaited(),
             Event::RunOnce => self.start_run(true, effects),
-            Event::RunAgain => self.start_run(self.runs.was_single(), effects),
             Event::Seated { run, name, delay } => self.seated(run, name, delay, effects),
             Event::NotSeated { run } => {
                 if self.run.is_current(run) {
@@ -367,6 +378,11 @@ impl PlaygroundMachine {
     /// The previously shown episode.
     pub fn former(&self) -> Option<&Arc<Episode>> {
         self.former.as_ref()
+    }
+
+    /// The episode that waits for the user's consent.
+    pub fn planned(&self) -> Option<&PlannedEpisode> {
+        self.planned.as_ref()
     }
 
     /// Whether a stored episode is being read.

@@ -5,7 +5,7 @@ use volary_core::Json;
 use volary_episode::Recipe;
 use volary_remote::task::PYTHON_CODE;
 
-use volary_connections::python::files::PythonSource;
+use volary_app::python::files::PythonSource;
 use volary_ui::text::inert;
 
 /// The title of a dialog with [`code_consent`].

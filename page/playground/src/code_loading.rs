@@ -16,6 +16,12 @@ pub(super) struct Handlers {
     pub dialogs: fn() -> AnyView,
 }
 
+/// What waits for the code.
+enum Waiting {
+    Event(Event),
+    Intent(Intent),
+}
+
 /// Where the loading is, and what waits for it.
 pub(super) struct CodeLoading {
     /// Starts to load the code.
@@ -23,8 +29,7 @@ pub(super) struct CodeLoading {
     /// Handles events. A view without the playground has no other handlers.
     update: Option<fn(Playground, Event)>,
     handlers: Option<Handlers>,
-    waiting: Vec<Intent>,
-    waiting_events: Vec<Event>,
+    waiting: Vec<Waiting>,
     is_loading: bool,
     /// Owner of the lazily loaded code's signals: the page itself, not the component that was used first.
     pub owner: Option<Owner>,
@@ -37,7 +42,6 @@ impl CodeLoading {
             update: None,
             handlers: None,
             waiting: Vec::new(),
-            waiting_events: Vec::new(),
             is_loading: false,
             owner: None,
         }
@@ -46,32 +50,29 @@ impl CodeLoading {
 
 /// Handles an event: at once if the code is loaded, else after loading it.
 pub(super) fn update(playground: Playground, event: Event) {
-    let mut event = Some(event);
-    let handler = playground.code().try_update_value(|code| {
-        if code.update.is_none() {
-            code.waiting_events.extend(event.take());
-        }
-        code.update
-    });
-    match (handler.flatten(), event) {
-        (Some(handler), Some(event)) => handler(playground, event),
-        _ => load(playground, true),
+    match playground.code().with_value(|code| code.update) {
+        Some(update) => update(playground, event),
+        None => wait(playground, Waiting::Event(event), true),
     }
 }
 
 /// Handles an intent: at once if the code is loaded, else after loading it.
 pub(super) fn intend(playground: Playground, intent: Intent) {
-    let handlers = playground.code().with_value(|code| code.handlers);
-    if let Some(handlers) = handlers {
+    if let Some(handlers) = playground.code().with_value(|code| code.handlers) {
         return (handlers.act)(playground, intent);
     }
     if let Intent::GoToEnvironment(_) = intent {
         playground.switching().set(true);
     }
     let is_wanted = !matches!(intent, Intent::LoadCode | Intent::StoreOffline);
+    wait(playground, Waiting::Intent(intent), is_wanted);
+}
+
+/// Keeps an event or an intent until the code is loaded.
+fn wait(playground: Playground, waiting: Waiting, is_wanted: bool) {
     playground
         .code()
-        .update_value(|code| code.waiting.push(intent));
+        .update_value(|code| code.waiting.push(waiting));
     load(playground, is_wanted);
 }
 
@@ -89,25 +90,24 @@ fn load(playground: Playground, is_wanted: bool) {
     }
 }
 
-/// Sets what handles events, and handles those that wait.
+/// Sets what handles events.
 pub(super) fn handle_events(playground: Playground, update: fn(Playground, Event)) {
-    let waiting = playground.code().try_update_value(|code| {
-        code.update = Some(update);
-        std::mem::take(&mut code.waiting_events)
-    });
-    for event in waiting.into_iter().flatten() {
-        update(playground, event);
-    }
+    playground
+        .code()
+        .update_value(|code| code.update = Some(update));
 }
 
-/// Sets what handles intents and draws the dialogs.
+/// Sets what handles intents and draws the dialogs, and handles all that waits.
 pub(super) fn handle_intents(playground: Playground, handlers: Handlers) {
     let waiting = playground.code().try_update_value(|code| {
         code.handlers = Some(handlers);
         std::mem::take(&mut code.waiting)
     });
-    for intent in waiting.into_iter().flatten() {
-        (handlers.act)(playground, intent);
+    for waiting in waiting.into_iter().flatten() {
+        match waiting {
+            Waiting::Event(event) => update(playground, event),
+            Waiting::Intent(intent) => intend(playground, intent),
+        }
     }
 }
 
@@ -116,7 +116,6 @@ pub(super) fn give_up(playground: Playground) -> bool {
     playground.code().update_value(|code| {
         code.is_loading = false;
         code.waiting.clear();
-        code.waiting_events.clear();
     });
     playground.switching().set(false);
     let was_wanted = playground.wanted().get_untracked();

@@ -4,10 +4,11 @@ use leptos::prelude::*;
 
 use super::forks::COMPARE_FORK;
 use super::intent::Intent;
-use super::page::once_whole;
+use super::parts::once_whole;
 use super::run_controls::RunControls;
 use super::state::use_playground;
 use super::terms::terms;
+use volary_app::playground::Event;
 use volary_app::playground::address::last_step;
 use volary_app::playground::session::Phase;
 use volary_ui::{EpisodeStatus, Timeline};
@@ -40,7 +41,7 @@ pub(super) fn EpisodeBar() -> impl IntoView {
                     <button
                         type="button"
                         class="quiet"
-                        on:click=move |_| playground.intend(Intent::BringBack)
+                        on:click=move |_| playground.update(Event::BringBack)
                     >
                         {"Previous episode"}
                     </button>

@@ -12,7 +12,7 @@ use volary_view::tree::StepFrames;
 
 use super::entries;
 use super::hidden_members::HIDDEN_MEMBERS;
-use super::page::once_whole;
+use super::parts::once_whole;
 use super::remote_environments::is_remote;
 use super::state::{Playground, use_playground};
 use super::terms::terms;

@@ -1,13 +1,13 @@
-//! What a user asks of the playground.
+//! What a user asks of the page around the episode. What concerns the episode is an event of the state machine,
+//! [`volary_app::playground::Event`].
 
 use volary_app::playground::policy::PolicyKind;
-use volary_app::playground::tasks::TaskPlace;
 use volary_browser::files::GivenFile;
 use volary_core::json::Text;
 use volary_ui::later;
 use volary_view::route::PlaygroundPlace;
 
-/// A request of the user to the playground.
+/// A request of the user to the page.
 #[derive(Clone)]
 #[allow(
     missing_docs,
@@ -20,7 +20,6 @@ pub enum Intent {
     StoreOffline,
     Follow(PlaygroundPlace),
     GoToEnvironment(String),
-    PickTask(Option<TaskPlace>),
     PickSplit(usize, String),
     Reset,
     ChooseTool(Text),
@@ -28,23 +27,12 @@ pub enum Intent {
     AddCall,
     EditCall(usize),
     RemoveCall(usize),
-    Step,
-    StepByHand,
-    EditLastAction,
-    GoBack(usize),
     ChoosePolicy(PolicyKind),
     ScriptFromEpisode,
-    Run,
     RunWith(PolicyKind),
-    RunAgain,
-    Stop,
-    Undo,
-    BringBack,
     PickFile,
     TakeFiles(Vec<GivenFile>),
     Share,
-    RunPlanned,
-    DismissPlanned,
     /// Runs an act of another part of the page that needs the lazily loaded code.
     Do(later::Act),
 }
@@ -56,23 +44,13 @@ impl Intent {
         match self {
             Intent::Follow(_)
             | Intent::GoToEnvironment(_)
-            | Intent::PickTask(_)
             | Intent::PickSplit(..)
             | Intent::Reset
-            | Intent::Step
-            | Intent::StepByHand
-            | Intent::EditLastAction
-            | Intent::GoBack(_)
             | Intent::ScriptFromEpisode
-            | Intent::Run
             | Intent::RunWith(_)
-            | Intent::Undo
-            | Intent::RunAgain
-            | Intent::BringBack
             | Intent::PickFile
             | Intent::TakeFiles(_)
-            | Intent::Share
-            | Intent::RunPlanned => true,
+            | Intent::Share => true,
             Intent::LoadCode
             | Intent::StoreOffline
             | Intent::ChooseTool(_)
@@ -81,8 +59,6 @@ impl Intent {
             | Intent::EditCall(_)
             | Intent::RemoveCall(_)
             | Intent::ChoosePolicy(_)
-            | Intent::Stop
-            | Intent::DismissPlanned
             | Intent::Do(_) => false,
         }
     }
@@ -95,13 +71,8 @@ mod tests {
     #[test]
     fn a_notice_ends_with_the_next_attempt() {
         for attempt in [
-            Intent::Step,
-            Intent::StepByHand,
-            Intent::Run,
-            Intent::RunAgain,
-            Intent::Undo,
-            Intent::GoBack(1),
             Intent::Reset,
+            Intent::RunWith(PolicyKind::Random),
             Intent::PickFile,
             Intent::Share,
         ] {
@@ -111,7 +82,6 @@ mod tests {
         for other in [
             Intent::ChooseTool("calculator".into()),
             Intent::AddCall,
-            Intent::Stop,
             Intent::LoadCode,
         ] {
             assert!(!other.is_attempt());

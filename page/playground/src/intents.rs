@@ -23,7 +23,6 @@ use super::linked_code::{self, FetchCodeDialog};
 use super::manual_action;
 use super::next_task;
 use super::plan_dialog::plan_dialog;
-use super::planned;
 use super::playback;
 use super::policy_dialog::policy_dialog;
 use super::policy_settings;
@@ -52,40 +51,21 @@ use volary_ui::navigation::Page;
 use volary_ui::styles;
 
 fn act(playground: Playground, intent: Intent) {
-    let intent = match intent {
-        // Undo reruns the episode, so it needs the same consent as going back.
-        Intent::Undo => match manual_action::before_last_step(playground) {
-            Some(steps) => Intent::GoBack(steps),
-            None => return,
-        },
-        other => other,
-    };
-    if planned::must_ask(playground, &intent) {
-        return;
-    }
     if intent.is_attempt() {
         playground.notice().set(None);
     }
-    if matches!(
-        intent,
-        Intent::Reset
-            | Intent::Step
-            | Intent::StepByHand
-            | Intent::EditLastAction
-            | Intent::GoBack(_)
-    ) {
+    if matches!(intent, Intent::Reset) {
         // The message was about an episode that is about to change.
         playground.say("");
     }
     match intent {
-        Intent::LoadCode | Intent::Undo => {}
+        Intent::LoadCode => {}
         Intent::StoreOffline => browser::spawn(async {
             timers::sleep(BEFORE_STORING).await;
             offline::store().await;
         }),
         Intent::Follow(place) => url_sync::follow_place(playground, &place),
         Intent::GoToEnvironment(name) => url_sync::go_to_environment(playground, &name),
-        Intent::PickTask(place) => playground.update(Event::PickTask(place)),
         Intent::PickSplit(source, split) => setup::pick_split(playground, source, &split),
         Intent::Reset => setup::reset(playground),
         Intent::ChooseTool(name) => manual_action::change(playground, |composer, tools, form| {
@@ -103,22 +83,12 @@ fn act(playground: Playground, intent: Intent) {
         Intent::RemoveCall(place) => manual_action::change(playground, |composer, tools, form| {
             composer.remove_call(place, tools, form);
         }),
-        Intent::Step => manual_action::step(playground),
-        Intent::StepByHand => manual_action::step_by_hand(playground),
-        Intent::EditLastAction => manual_action::edit_last_action(playground),
-        Intent::GoBack(steps) => playground.update(Event::GoBack(steps)),
         Intent::ChoosePolicy(kind) => policy_settings::choose_policy(playground, kind),
         Intent::ScriptFromEpisode => policy_settings::script_from_episode(playground),
-        Intent::Run => run_loop::run(playground),
         Intent::RunWith(kind) => run_loop::run_with(playground, kind),
-        Intent::RunAgain => playground.update(Event::RunAgain),
-        Intent::Stop => playground.update(Event::Stop),
-        Intent::BringBack => playground.update(Event::BringBack),
         Intent::PickFile => transfer::pick_file(playground),
         Intent::TakeFiles(files) => transfer::take_files(playground, files),
         Intent::Share => transfer::share(playground),
-        Intent::RunPlanned => planned::run_planned(playground),
-        Intent::DismissPlanned => planned::dismiss_planned(playground),
         Intent::Do(act) => act(),
     }
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use volary_app::playground::Event;
 use volary_app::playground::known::KnownEnvironments;
 
+use super::python;
 use super::remote_environments;
 use super::state::Playground;
 
@@ -21,6 +22,7 @@ pub(super) fn report_known(playground: Playground) {
             .registry()
             .with_value(|registry| registry.available().collect()),
         others: remote_environments::others(playground),
+        code: python::known_code(playground),
     };
     if playground.with_untracked(|machine| *machine.known() != known) {
         playground.update(Event::Known(known));

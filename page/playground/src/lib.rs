@@ -4,14 +4,14 @@
 //!
 //! - [`state`]: a handle to the machine and to [`signals`], [`state::Playground`]; panes read them and send an [`intent`].
 //!   The other modules are functions that take this handle, in layers: none imports one that is named before it here.
-//! - [`page`] and the panes draw it.
+//! - [`page`] and the panes draw it, with `parts` that are drawn once their code is loaded.
 //! - [`intents`]: what intents do, and the lazy loading of that code; `code_loading`: what waits for it.
 //! - [`session_driver`]: sends events to the machine and carries out its effects. With it: `worker`, `driver_state`,
 //!   `players`, `redraws` (of the panes), `mirror` (signals that show the machine), `known_environments`, `saving`,
 //!   `questions` and `answer_questions` (environments' questions to the page).
 //! - [`url_sync`]: the address; [`episode_address`]: which episode it names; `shown_place`: writes it.
-//! - [`linked_code`]: Python files at an address. `planned`: episodes that wait for consent, shown in the
-//!   [`plan_dialog`]; [`code_consent`]: Python code before it runs.
+//! - [`linked_code`]: Python files at an address. [`plan_dialog`]: episodes that wait for consent; [`code_consent`]: Python
+//!   code before it runs.
 //! - [`transfer`], `imported_files`, [`share_links`]: import, export, share.
 //! - [`setup`]: environment, task, configuration and seed; `task_choices`: the options of tasks; [`entries`]: the
 //!   environments of the page; [`remote_environments`]: those on servers; [`python`], [`python_entries`]: those of the
@@ -53,8 +53,8 @@ mod next_task;
 mod opening_record;
 mod outlook;
 pub mod page;
+mod parts;
 pub mod plan_dialog;
-mod planned;
 pub mod playback;
 pub mod player;
 mod players;

@@ -8,16 +8,17 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use volary_app::notice::Notice;
+use volary_app::playground as machine;
 use volary_app::playground::consent::{PlannedEpisode, Then};
 use volary_app::playground::linked_code::{self as state, Event, FetchId, Fetched, LinkedCode};
 use volary_connectivity::linked_file::LinkedFile;
 use volary_core::Object;
 
-use super::planned;
+use super::opening_record;
 use super::state::{Playground, use_playground};
+use volary_app::python::files::{self, Description, PythonSource};
 use volary_browser::http::{self, Request, Timeouts};
 use volary_browser::{self as browser, location, network};
-use volary_connections::python::files::{self, Description, PythonSource};
 use volary_ui::navigation::{Page, use_pages};
 use volary_ui::{Dialog, FetchQuestion};
 
@@ -59,7 +60,7 @@ fn update(playground: Playground, event: Event) {
     for effect in effects {
         match effect {
             state::Effect::Fetch { id, url } => fetch(playground, id, url),
-            state::Effect::ShowBackground => planned::begin_behind(playground),
+            state::Effect::ShowBackground => opening_record::begin_behind(playground),
             state::Effect::Plan { code } => plan(playground, &code),
             state::Effect::Refuse { reason } => refuse(playground, reason),
         }
@@ -67,7 +68,7 @@ fn update(playground: Playground, event: Event) {
 }
 
 fn refuse(playground: Playground, reason: String) {
-    planned::begin_behind(playground);
+    opening_record::begin_behind(playground);
     playground.alert(Notice::new(
         "The Python file in this address was not fetched.",
         reason,
@@ -95,19 +96,16 @@ fn fetch(playground: Playground, id: FetchId, url: String) {
 
 /// Shows the code in the plan dialog, which asks whether to run it.
 fn plan(playground: Playground, code: &str) {
-    planned::plan(
-        playground,
-        PlannedEpisode {
-            recipe: files::recipe(
-                &PythonSource::of_code(code),
-                &Description::default(),
-                &Object::new(),
-                0,
-            ),
-            actions: Vec::new(),
-            then: Then::Open(None),
-        },
-    );
+    playground.update(machine::Event::Plan(PlannedEpisode {
+        recipe: files::recipe(
+            &PythonSource::of_code(code),
+            &Description::default(),
+            &Object::new(),
+            0,
+        ),
+        actions: Vec::new(),
+        then: Then::Open(None),
+    }));
 }
 
 /// Dialog that asks whether to fetch the file.

@@ -108,12 +108,6 @@ pub(super) fn adapt_to_episode(playground: Playground) {
     }
 }
 
-/// The number of steps before the last one, or `None` if there is no step or it cannot be undone now.
-pub(super) fn before_last_step(playground: Playground) -> Option<usize> {
-    let before = playground.with_untracked(|machine| machine.steps().checked_sub(1))?;
-    untrack(|| playground.may_go_back()).then_some(before)
-}
-
 /// Goes back to before the last action and loads that action into the form for editing.
 pub fn edit_last_action(playground: Playground) {
     let last = playground

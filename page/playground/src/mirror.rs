@@ -66,4 +66,11 @@ pub(crate) fn show_machine(playground: Playground) {
     if !same {
         playground.former().set(former);
     }
+    let is_same = playground.planned().with_untracked(|shown| {
+        playground.with_untracked(|machine| shown.as_ref() == machine.planned())
+    });
+    if !is_same {
+        let planned = playground.with_untracked(|machine| machine.planned().cloned());
+        playground.planned().set(planned);
+    }
 }

@@ -1,9 +1,9 @@
 //! The controls after the end of an episode: the next task of the list, and the second run of a Python episode.
 
 use leptos::prelude::*;
+use volary_app::playground::Event;
 use volary_app::playground::tasks::{self, TaskPlace};
 
-use super::intent::Intent;
 use super::second_run::SecondRun;
 use super::state::use_playground;
 use volary_ui::later::LaterView;
@@ -44,7 +44,7 @@ fn NextTask() -> impl IntoView {
                 <button
                     type="button"
                     class="primary"
-                    on:click=move |_| playground.intend(Intent::PickTask(Some(place)))
+                    on:click=move |_| playground.update(Event::PickTask(Some(place)))
                 >
                     {"Next task"}
                 </button>

@@ -1,8 +1,8 @@
 //! The first episode, from the opening record, and what can be chosen before the rest of the playground is loaded.
 
 use leptos::prelude::*;
-use volary_app::playground::episode_name;
 use volary_app::playground::tasks::TaskPlace;
+use volary_app::playground::{Event, episode_name};
 use volary_browser as browser;
 use volary_core::json::Text;
 use volary_episode::{Episode, Recipe};
@@ -27,6 +27,14 @@ pub(super) fn begin_known(playground: Playground) -> bool {
     }
     begin_with(playground, episode, TaskPlace { source: 0, task: 0 });
     true
+}
+
+/// Shows the first episode behind a question if nothing is shown yet.
+pub(super) fn begin_behind(playground: Playground) {
+    if playground.edition().get_untracked() == 0 {
+        playground.update(Event::SelectOnceShown(None));
+        begin_known(playground);
+    }
 }
 
 /// Generates the id and the name of a new episode.

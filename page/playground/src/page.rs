@@ -1,20 +1,21 @@
 //! The playground's page: the episode bar above, three panes below.
 
 use leptos::prelude::*;
+use volary_app::playground::Event;
+use volary_app::playground::consent::Attempt;
 use volary_app::playground::policy::PolicyKind;
 
 use super::code_loading;
 use super::episode_bar::EpisodeBar;
 use super::frame_pane::FramePane;
 use super::hint::Hint;
-use super::intent::Intent;
 use super::model;
 use super::next_task::NEXT_TASK;
+use super::parts::{once, once_whole};
 use super::policy_pane::PolicyPane;
 use super::setup_pane::{ConfigurationPane, SetupPane};
 use super::state::{Playground, use_playground};
 use super::tools_pane::ToolsPane;
-use volary_ui::later::LaterView;
 use volary_ui::{PaneJumps, Transcript};
 
 /// The panes: id and name.
@@ -65,7 +66,7 @@ pub fn PlaygroundPage() -> impl IntoView {
                         selected=playground.selected()
                         can_rewind=Signal::derive(move || playground.may_go_back())
                         on_rewind=Callback::new(move |steps| {
-                            playground.intend(Intent::GoBack(steps))
+                            playground.update(Event::Attempt(Attempt::GoBack(steps)))
                         })
                         on_inspect=Callback::new(move |step| {
                             playground.policy().inspected.set(Some(step))
@@ -107,20 +108,4 @@ fn tail(playground: Playground) -> AnyView {
         move || playground.policy().kind.get() == PolicyKind::Model,
         model::turn_pane,
     )
-}
-
-/// A part of the page whose code is loaded with the rest of the playground.
-pub(super) fn once_whole(playground: Playground, part: &'static LaterView) -> AnyView {
-    // One closure for all such parts; otherwise the compiler generates one for each.
-    (move || {
-        playground.whole().track();
-        part.get().map(|view| view())
-    })
-    .into_any()
-}
-
-/// A part of the page that is built on first use and then stays mounted.
-fn once(wanted: impl Fn() -> bool + Send + Sync + 'static, part: fn() -> AnyView) -> AnyView {
-    let was_wanted = Memo::new(move |former: Option<&bool>| former == Some(&true) || wanted());
-    view! { <Show when=move || was_wanted.get()>{part()}</Show> }.into_any()
 }

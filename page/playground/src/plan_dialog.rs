@@ -2,12 +2,13 @@
 //! code it would run.
 
 use leptos::prelude::*;
-use volary_app::playground::consent::{PlannedEpisode, Resumed, Then, action_lines};
+use volary_app::playground::Event;
+use volary_app::playground::consent::{PlannedEpisode, Then, action_lines};
+use volary_browser as browser;
 use volary_core::quantity::{count_text, plural};
 use volary_remote::task;
 
 use super::code_consent::{self, code_consent};
-use super::intent::Intent;
 use super::state::{Playground, use_playground};
 use volary_ui::Dialog;
 use volary_ui::navigation::{Page, use_pages};
@@ -56,7 +57,7 @@ fn PlanDialog(
         let is_planned = planned.with_untracked(|plan| plan.as_ref().is_some_and(concerns));
         let is_closed = !open.get() && is_planned;
         if is_closed && pages.shown.get_untracked() == Page::Playground {
-            playground.intend(Intent::DismissPlanned);
+            playground.update(Event::Decline);
         }
     });
     let content = move || {
@@ -88,14 +89,14 @@ fn Choice(
         <div class="button-row">
             <button
                 type="button"
-                on:click=move |_| playground.intend(Intent::DismissPlanned)
+                on:click=move |_| playground.update(Event::Decline)
             >
                 {"Don't run"}
             </button>
             <button
                 type="button"
                 class="primary"
-                on:click=move |_| playground.intend(Intent::RunPlanned)
+                on:click=move |_| playground.update(Event::Agree { id: browser::random_id() })
             >
                 {agree}
             </button>
@@ -111,7 +112,7 @@ fn plan_view(playground: Playground, plan: &PlannedEpisode) -> AnyView {
         (Then::Open(_), false) => {
             "The address of this page asks to run an episode on a task dataset server."
         }
-        (Then::Resume(Resumed::Reset), _) => {
+        (Then::Reset, _) => {
             "This episode was imported. Its task would be requested from a task dataset server."
         }
         (Then::Resume(_), _) => {

@@ -2,12 +2,14 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_app::playground::Event;
+use volary_app::playground::consent::Attempt;
 use volary_app::playground::policy::PolicyKind;
 
 use super::entries;
 use super::intent::Intent;
 use super::model;
-use super::page::once_whole;
+use super::parts::once_whole;
 use super::policy_settings::POLICY_FORM;
 use super::rival::PLAY_AGAINST;
 use super::state::use_playground;
@@ -50,7 +52,7 @@ pub(super) fn PolicyPane() -> impl IntoView {
     };
     let run = move |event: SubmitEvent| {
         event.prevent_default();
-        playground.intend(Intent::Run);
+        playground.update(Event::Attempt(Attempt::Run));
     };
     view! {
         <form

@@ -8,7 +8,7 @@ use volary_remote::task;
 use super::intent::Intent;
 use super::python_entries::PythonEntry;
 use super::state::Playground;
-use volary_connections::python::files::{Description, PythonSource};
+use volary_app::python::files::{Description, PythonSource};
 use volary_connections::python::stored;
 
 /// Follows the Python files stored in this browser, which other tabs change as well.
@@ -55,15 +55,16 @@ pub fn play_python(
     playground.intend(Intent::GoToEnvironment(environment.to_string()));
 }
 
-/// Returns whether the user knows the code of a recipe: it ran from a file of this browser, or the user agreed to it.
-/// The code itself is compared, not its name.
-pub(super) fn is_known_code(playground: Playground, recipe: &Recipe) -> bool {
-    let Ok(source) = PythonSource::of_recipe(recipe) else {
-        return false;
-    };
+/// The code that the user knows: it ran from a file of this browser, or the user agreed to it. Tracks changes.
+pub(super) fn known_code(playground: Playground) -> Vec<PythonSource> {
     let entries = playground.setup().python;
-    entries.with_untracked(|entries| entries.knows(&source))
-        || untrack(stored::files).has_run(&source)
+    let mut code: Vec<_> = entries.with(|entries| entries.known_code().cloned().collect());
+    for source in stored::files().code_that_ran() {
+        if !code.contains(source) {
+            code.push(source.clone());
+        }
+    }
+    code
 }
 
 /// Notes that the user has seen the code of a recipe, if it is one of Python, and agreed to run it.

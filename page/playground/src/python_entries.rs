@@ -11,7 +11,7 @@ use volary_episode::Recipe;
 use volary_remote::task::TASK_INDEX;
 use volary_view::form::Form;
 
-use volary_connections::python::files::{self, Description, PythonFiles, PythonSource};
+use volary_app::python::files::{self, Description, PythonFiles, PythonSource};
 
 /// Marks a version that is no longer the last one of its file.
 const EARLIER: &str = " (earlier version)";
@@ -52,6 +52,12 @@ impl PythonEntries {
     pub fn knows(&self, source: &PythonSource) -> bool {
         let mut run = self.iter().filter(|entry| entry.description.is_some());
         self.agreed.contains(source) || run.any(|entry| entry.source == *source)
+    }
+
+    /// The code and wheels that the user knows ([`PythonEntries::knows`]).
+    pub fn known_code(&self) -> impl Iterator<Item = &PythonSource> {
+        let run = self.iter().filter(|entry| entry.description.is_some());
+        self.agreed.iter().chain(run.map(|entry| &entry.source))
     }
 
     /// The entry of an environment.

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 use volary_app::notice::Notice;
-use volary_app::playground::consent::Reach;
+use volary_app::playground::Event;
+use volary_app::playground::consent::{PlannedEpisode, Reach, Then};
 use volary_app::playground::known;
 use volary_core::json::{Object, Text};
 use volary_episode::{Episode, Recipe};
@@ -80,6 +81,23 @@ pub(super) fn configure_server(
         .unwrap_or_else(|| servers::first_task(server));
     let form = playground.setup().form;
     form.set(Form::with_value(schema, &chosen.into()));
+}
+
+/// Plans a new environment on a server, when an address names the server without an episode.
+pub(super) fn plan_task(playground: Playground, url: &str) {
+    let Some(server) = untrack(|| server(playground, url)) else {
+        return;
+    };
+    let configuration = servers::first_task(&server);
+    let recipe = servers::recipe(&server.url, &configuration).unwrap_or_else(|_| Recipe {
+        environment: server.url.clone(),
+        ..Recipe::default()
+    });
+    playground.update(Event::Plan(PlannedEpisode {
+        recipe,
+        actions: Vec::new(),
+        then: Then::Open(None),
+    }));
 }
 
 /// Opens the configured task on the server, if the task is valid.

@@ -1,12 +1,13 @@
 //! **Run**, **Stop** and **Step**, next to the timeline, where they are always visible.
 
 use std::time::Duration;
+use volary_app::playground::Event;
+use volary_app::playground::consent::Attempt;
 use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::run::Run;
 
 use leptos::prelude::*;
 
-use super::intent::Intent;
 use super::manual_action;
 use super::state::{Playground, use_playground};
 use volary_app::playground::session::Refusal;
@@ -28,14 +29,14 @@ pub(super) fn RunControls() -> impl IntoView {
     // does nothing; a disabled button would lose the focus.
     let run = move |_| {
         if can_stop.get_untracked() {
-            playground.intend(Intent::Stop);
+            playground.update(Event::Stop);
         } else if can_run.get_untracked() {
-            playground.intend(Intent::Run);
+            playground.update(Event::Attempt(Attempt::Run));
         }
     };
     let step = move |_| {
         if can_step.get_untracked() {
-            playground.intend(Intent::Step);
+            playground.update(Event::Attempt(Attempt::Step));
         }
     };
     let rank = move |is_primary: bool| if is_primary { "primary" } else { "" };

@@ -14,8 +14,8 @@ use volary_view::route::Route;
 
 use super::second_play;
 use super::state::{Playground, use_playground};
+use volary_app::python::files::{self, CodeState, PythonSource};
 use volary_browser::{location, spawn};
-use volary_connections::python::files::{self, CodeState, PythonSource};
 use volary_connections::python::stored;
 use volary_ui::text::inert;
 

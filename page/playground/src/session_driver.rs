@@ -3,30 +3,30 @@
 //! Invariant: an event is handled completely, with all its effects, before the next one. Events that arrive meanwhile wait
 //! in order.
 //!
-//! Invariant: every event that opens an episode passes [`update`], which lets no Python code run that the user does not
-//! know.
 
 use std::task::Waker;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use leptos::prelude::*;
+use volary_app::playground::consent::Attempt;
 use volary_app::playground::session::Command;
 use volary_app::playground::{Effect, Event};
-use volary_episode::Recipe;
 use volary_protocol::environments::{self, EnvironmentId, Request, ServerEnvironment};
 use volary_view::form::Form;
 
 use super::manual_action;
 use super::mirror::show_machine;
-use super::planned;
+use super::opening_record;
 use super::players;
 use super::python;
 use super::questions;
 use super::redraws;
 use super::remote_environments;
+use super::run_loop;
 use super::saving;
 use super::setup;
+use super::shown_place;
 use super::state::Playground;
 use super::url_sync;
 use super::worker;
@@ -34,7 +34,6 @@ use volary_browser as browser;
 use volary_browser::lazy::Unloaded;
 use volary_browser::timers::{self};
 use volary_browser::worker_client::Replies;
-use volary_connections::python::files;
 
 /// How long Stop waits for the step in progress before its worker is ended.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -53,9 +52,11 @@ pub fn update(playground: Playground, event: Event) {
         .try_update_value(|driver| driver.events.pop_front())
         .flatten()
     {
-        let event = renamed(event);
-        if must_show_code(playground, &event) {
-            continue;
+        if event.is_attempt() {
+            playground.notice().set(None);
+        }
+        if event.changes_episode() {
+            playground.say("");
         }
         let selected = playground.selected().get_untracked();
         let effects = playground.machine().try_update_value(|machine| {
@@ -72,58 +73,6 @@ pub fn update(playground: Playground, event: Event) {
     if playground.with_untracked(|machine| !machine.session().is_busy()) {
         let waiting = driver.try_update_value(|driver| std::mem::take(&mut driver.waiting));
         waiting.into_iter().flatten().for_each(Waker::wake);
-    }
-}
-
-/// The event with the names that Python code has today, so that a name identifies the code.
-fn renamed(mut event: Event) -> Event {
-    match &mut event {
-        Event::Open { recipe, .. } | Event::Replay { recipe, .. } => rename(recipe),
-        Event::Show(episode)
-        | Event::Rescued(episode)
-        | Event::StoredRead {
-            episode: Some(episode),
-            ..
-        } => {
-            if let Some(recipe) = &mut episode.recipe {
-                rename(recipe);
-            }
-        }
-        _ => {}
-    }
-    event
-}
-
-fn rename(recipe: &mut Recipe) {
-    *recipe = files::renamed(std::mem::take(recipe));
-}
-
-/// Plans the episode that an event opens if the user does not know its Python code. Returns whether it did; the event
-/// is then dropped.
-fn must_show_code(playground: Playground, event: &Event) -> bool {
-    match event {
-        Event::Open {
-            recipe, actions, ..
-        }
-        | Event::Replay {
-            recipe, actions, ..
-        } => planned::must_show_code(playground, recipe, actions),
-        Event::Reset {
-            configuration,
-            seed,
-            ..
-        } => {
-            let environment =
-                playground.with_untracked(|machine| machine.setup().environment().clone());
-            let recipe = Recipe {
-                environment,
-                configuration: configuration.clone(),
-                seed: *seed,
-                ..Recipe::default()
-            };
-            planned::must_show_code(playground, &recipe, &[])
-        }
-        _ => false,
     }
 }
 
@@ -176,6 +125,12 @@ fn carry_out(playground: Playground, effect: Effect) {
         Effect::ShowRecipe(recipe) => setup::show_recipe(playground, &recipe),
         Effect::ShowSeed(seed) => playground.setup().seed.set(seed.to_string()),
         Effect::Reset => setup::reset(playground),
+        Effect::Proceed(attempt) => proceed(playground, attempt),
+        Effect::ShowOpening => {
+            opening_record::begin_known(playground);
+        }
+        Effect::AgreeToCode(recipe) => python::agree(playground, &recipe),
+        Effect::RestoreAddress => shown_place::restore(playground),
         Effect::AdaptAction => manual_action::adapt_to_episode(playground),
         Effect::StopPlayback => playground.transfer().playing.set(false),
         Effect::RefuseField { key, reason } => {
@@ -197,6 +152,17 @@ fn carry_out(playground: Playground, effect: Effect) {
             redraws::redraw(playground);
         }
         Effect::RedrawForStep => redraws::redraw_for_step(playground),
+    }
+}
+
+fn proceed(playground: Playground, attempt: Attempt) {
+    match attempt {
+        Attempt::Step => manual_action::step(playground),
+        Attempt::StepByHand => manual_action::step_by_hand(playground),
+        Attempt::EditLastAction => manual_action::edit_last_action(playground),
+        Attempt::Run => run_loop::run(playground),
+        // The machine does these itself.
+        Attempt::GoBack(_) | Attempt::RunAgain => {}
     }
 }
 

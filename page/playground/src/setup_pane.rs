@@ -3,6 +3,7 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_app::playground::Event;
 use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 
 use super::entries;
@@ -251,7 +252,7 @@ fn task_picker(playground: Playground) -> Option<impl IntoView> {
             // Needs no other code. What waits for code may choose another environment first.
             opening_record::choose_custom(playground);
         }
-        playground.intend(Intent::PickTask(place));
+        playground.update(Event::PickTask(place));
     };
     let value = move || {
         let sources = setup.sources.read();
@@ -302,7 +303,7 @@ fn TaskNumber(
     };
     let pick = move |event| {
         if let Some(task) = task_choices::task_of_number(&event_target_value(&event), count) {
-            playground.intend(Intent::PickTask(Some(TaskPlace { source, task })));
+            playground.update(Event::PickTask(Some(TaskPlace { source, task })));
         }
     };
     view! {

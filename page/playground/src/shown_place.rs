@@ -23,6 +23,18 @@ pub(super) fn show_environment_in_address(playground: Playground) {
     }
 }
 
+/// Writes the chosen environment into the address.
+pub(super) fn restore(playground: Playground) {
+    let environment = playground.setup().environment.get_untracked();
+    set_place(
+        playground,
+        PlaygroundPlace {
+            environment: (!environment.is_empty()).then(|| environment.to_string()),
+            ..PlaygroundPlace::default()
+        },
+    );
+}
+
 /// Replaces the address, unless another page is shown: the episode may continue meanwhile.
 pub(super) fn set_place(playground: Playground, place: PlaygroundPlace) {
     if matches!(Route::parse(&location::hash()), Route::Playground(_)) {

@@ -103,6 +103,7 @@ impl Playground {
         let known = KnownEnvironments {
             built_in: registry.available().collect(),
             others: Vec::new(),
+            code: Vec::new(),
         };
         let machine = Machine::new(known, sources);
         let setup = SetupSignals::new(Arc::clone(machine.setup().sources()));

@@ -2,6 +2,8 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_app::playground::Event;
+use volary_app::playground::consent::Attempt;
 use volary_app::playground::run::Run;
 use volary_core::json::Text;
 use volary_core::tool::ToolCallFunction;
@@ -47,12 +49,12 @@ fn Actions(playground: Playground) -> impl IntoView {
     });
     let undo = move |_| {
         if may_undo.get_untracked() {
-            playground.intend(Intent::Undo);
+            playground.update(Event::Undo);
         }
     };
     let edit = move |_| {
         if may_undo.get_untracked() {
-            playground.intend(Intent::EditLastAction);
+            playground.update(Event::Attempt(Attempt::EditLastAction));
         }
     };
     let add = move || {
@@ -156,7 +158,7 @@ fn ToolForm(playground: Playground) -> impl IntoView {
     });
     let submitted = move |event: SubmitEvent| {
         event.prevent_default();
-        playground.intend(Intent::StepByHand);
+        playground.update(Event::Attempt(Attempt::StepByHand));
     };
     // Enter in a field presses the hidden button.
     move || {

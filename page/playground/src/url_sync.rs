@@ -26,7 +26,6 @@ use super::intent::Intent;
 use super::known_environments;
 use super::linked_code;
 use super::opening_record;
-use super::planned;
 use super::policy_settings;
 use super::remote_environments;
 use super::shown_place;
@@ -85,6 +84,8 @@ fn go_to(playground: Playground, place: PlaygroundPlace) {
 }
 
 pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
+    // A file or a server may just have been added.
+    untrack(|| known_environments::report_known(playground));
     let is_first = playground.edition().get_untracked() == 0 && !playground.is_opening();
     let named = playground
         .place()
@@ -97,7 +98,6 @@ pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
         }
         return;
     }
-    playground.planned().set(None);
     linked_code::leave(playground);
     let step = place.step;
     playground.update(Event::Navigate { step });
@@ -112,7 +112,7 @@ pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
         }
         AddressedEpisode::Task { id, seed } => match environment {
             Some(name) if judge_address(playground, name) == RequestDecision::Ask => {
-                planned::plan_task(playground, name);
+                remote_environments::plan_task(playground, name);
             }
             _ => playground.update(Event::BeginTask {
                 environment: environment.map(Text::from),
@@ -166,7 +166,6 @@ pub fn go_to_environment(playground: Playground, name: &str) {
         ..PlaygroundPlace::default()
     };
     // The environment is opened now, so that what the user does next comes after it; the navigation then finds it open.
-    playground.planned().set(None);
     linked_code::leave(playground);
     playground.update(Event::Navigate { step: None });
     playground.place().set(place.clone());
@@ -174,9 +173,14 @@ pub fn go_to_environment(playground: Playground, name: &str) {
     begin(playground, Some(name));
 }
 
+/// Returns how much this page trusts and knows an environment.
+fn reach(playground: Playground, environment: &str) -> Reach {
+    playground.with_untracked(|machine| machine.known().reach(environment))
+}
+
 /// Decides how to handle an environment that the URL names.
 fn judge_address(playground: Playground, environment: &str) -> RequestDecision {
-    judge(Author::Content, planned::reach(playground, environment))
+    judge(Author::Content, reach(playground, environment))
 }
 
 /// Writes the state into the URL, debounced by `REST`.
@@ -246,12 +250,7 @@ fn start_of(playground: Playground, recipe: &Recipe) -> Option<EpisodeStart> {
         filled.as_object().cloned()
     };
     playground.setup().sources.with_untracked(|sources| {
-        address::start_of(
-            recipe,
-            planned::reach(playground, environment),
-            sources,
-            default,
-        )
+        address::start_of(recipe, reach(playground, environment), sources, default)
     })
 }
 
@@ -283,7 +282,8 @@ fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
         Ok(shared) => shared,
         Err(error) => return say_unreadable(playground, &error.to_string(), environment),
     };
-    let reach = planned::reach_of_recipe(playground, &shared.recipe);
+    let reach =
+        playground.with_untracked(|machine| machine.known().reach_of_recipe(&shared.recipe));
     match judge(Author::Content, reach) {
         RequestDecision::Run => {
             playground.replay(shared.recipe, shared.actions);
@@ -291,14 +291,11 @@ fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
         RequestDecision::Ask => {
             let step = playground.with_untracked(|machine| machine.wanted_step());
             playground.update(Event::SelectOnceShown(None));
-            planned::plan(
-                playground,
-                PlannedEpisode {
-                    recipe: shared.recipe,
-                    actions: shared.actions,
-                    then: Then::Open(step),
-                },
-            );
+            playground.update(Event::Plan(PlannedEpisode {
+                recipe: shared.recipe,
+                actions: shared.actions,
+                then: Then::Open(step),
+            }));
         }
         RequestDecision::NotConnected => {
             say_unreadable(
@@ -332,7 +329,7 @@ fn say_unreadable(playground: Playground, reason: &str, environment: Option<&str
         },
     );
     if playground.edition().get_untracked() == 0 {
-        let local = environment.filter(|name| planned::reach(playground, name) == Reach::Local);
+        let local = environment.filter(|name| reach(playground, name) == Reach::Local);
         begin(playground, local);
     }
     playground.alert(Notice::new(

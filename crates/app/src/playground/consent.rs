@@ -59,20 +59,26 @@ pub struct PlannedEpisode {
 pub enum Then {
     /// Open a new episode at this step; at the last one if `None`.
     Open(Option<usize>),
+    /// Open the task of the shown record again.
+    Reset,
     /// Allow the shown record to run, and continue with this.
-    Resume(Resumed),
+    Resume(Attempt),
 }
 
-/// A user's action on a record that runs it again.
+/// What a user wants to do with the shown episode. On a record it runs the recorded actions again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is the intent of that name")]
-pub enum Resumed {
-    Reset,
+pub enum Attempt {
+    /// Send the composed action, or let the model choose one.
     Step,
+    /// Send the composed action.
     StepByHand,
+    /// Go back before the last action and edit it.
     EditLastAction,
+    /// Go back to this step.
     GoBack(usize),
+    /// Let the policy act.
     Run,
+    /// Repeat the last request to the policy.
     RunAgain,
 }
 
@@ -92,22 +98,21 @@ pub fn may_rerun(author: Author, episode: &Episode) -> bool {
     author == Author::User || recipe.is_none_or(|recipe| !task::is_server(&recipe.environment))
 }
 
-impl Resumed {
+impl Attempt {
     /// The number of recorded actions that the attempt repeats in a new environment.
     pub fn repeated_actions(self, episode: &Episode) -> usize {
         let steps = episode.steps.len();
         match self {
-            Resumed::Reset => 0,
-            Resumed::GoBack(to) => to.min(steps),
-            Resumed::EditLastAction => steps.saturating_sub(1),
-            Resumed::Step | Resumed::StepByHand | Resumed::Run | Resumed::RunAgain => steps,
+            Attempt::GoBack(to) => to.min(steps),
+            Attempt::EditLastAction => steps.saturating_sub(1),
+            Attempt::Step | Attempt::StepByHand | Attempt::Run | Attempt::RunAgain => steps,
         }
     }
 }
 
 impl PlannedEpisode {
     /// Plans the shown record for an action of the user that runs it again. Copies the actions.
-    pub fn of_record(episode: &Episode, wanted: Resumed) -> Option<PlannedEpisode> {
+    pub fn of_record(episode: &Episode, wanted: Attempt) -> Option<PlannedEpisode> {
         let recipe = episode.recipe.clone()?;
         let count = wanted.repeated_actions(episode);
         Some(PlannedEpisode {
@@ -218,20 +223,19 @@ mod tests {
     fn a_plan_holds_what_would_be_sent() {
         let server = record("https://env.example", 3);
         for (wanted, count) in [
-            (Resumed::Reset, 0),
-            (Resumed::GoBack(1), 1),
-            (Resumed::EditLastAction, 2),
-            (Resumed::Step, 3),
-            (Resumed::StepByHand, 3),
-            (Resumed::Run, 3),
-            (Resumed::RunAgain, 3),
+            (Attempt::GoBack(1), 1),
+            (Attempt::EditLastAction, 2),
+            (Attempt::Step, 3),
+            (Attempt::StepByHand, 3),
+            (Attempt::Run, 3),
+            (Attempt::RunAgain, 3),
         ] {
             let plan = PlannedEpisode::of_record(&server, wanted).unwrap();
             assert_eq!(plan.actions.len(), count, "{wanted:?}");
             assert_eq!(plan.task().as_deref(), Some(r#"{"task_idx":3}"#));
         }
         assert_eq!(
-            PlannedEpisode::of_record(&Episode::default(), Resumed::Step),
+            PlannedEpisode::of_record(&Episode::default(), Attempt::Step),
             None
         );
         assert_eq!(

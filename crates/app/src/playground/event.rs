@@ -6,11 +6,13 @@ use volary_episode::{Episode, Recipe};
 use volary_protocol::WorkerLoss;
 use volary_protocol::environments::{EnvironmentId, Event as WorkerEvent};
 
+use super::consent::{Attempt, PlannedEpisode};
 use super::known::KnownEnvironments;
 use super::player_move::Move;
 use super::policy::PolicyKind;
 use super::run_choice::ActingParty;
 use super::tasks::{TaskPlace, TaskSource};
+use crate::python::files;
 
 /// An input of the playground: of the user, the worker, a player or the page.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,13 +71,21 @@ pub enum Event {
     BringBack,
     /// The page has an episode that was shown before, in an earlier life of the page.
     Rescued(Box<Episode>),
-    /// Replay the episode up to a step, to continue from there.
+    /// Replay the episode up to a step, to continue from there. The user agreed to that, if it was necessary.
     GoBack(usize),
     /// The user leaves the episode: for another page, or the tab is hidden or closed.
     Leave,
 
-    /// The user agrees to the first actions of the shown record.
-    Agree { actions: usize },
+    /// The user wants to do something with the shown episode.
+    Attempt(Attempt),
+    /// The user takes the last step back.
+    Undo,
+    /// Content wants to run an episode: ask the user.
+    Plan(PlannedEpisode),
+    /// The user agrees to the planned episode. `id` is that of the new episode, if one is opened.
+    Agree { id: Text },
+    /// The user declines the planned episode.
+    Decline,
     /// Take the action that the user composed.
     ActByHand(AnyMessage),
 
@@ -87,8 +97,6 @@ pub enum Event {
     RunOnceOpened,
     /// Let the policy choose one action.
     RunOnce,
-    /// Repeat the last request: for one action, or for a whole run.
-    RunAgain,
     /// The player of a run is ready. `delay` is the pause between two steps in seconds.
     Seated { run: u32, name: Text, delay: f64 },
     /// There is no player for a run; the reason was shown.
@@ -120,4 +128,79 @@ pub enum Event {
     WorkerLost { worker: u32, loss: WorkerLoss },
     /// The page is left: close what is open elsewhere.
     CloseServers,
+}
+
+impl Event {
+    /// This event with the names that Python code has today, so that a name identifies the code.
+    pub(super) fn renamed(mut self) -> Event {
+        match &mut self {
+            Event::Open { recipe, .. }
+            | Event::Replay { recipe, .. }
+            | Event::Plan(PlannedEpisode { recipe, .. }) => rename(recipe),
+            Event::Show(episode)
+            | Event::Rescued(episode)
+            | Event::StoredRead {
+                episode: Some(episode),
+                ..
+            } => {
+                if let Some(recipe) = &mut episode.recipe {
+                    rename(recipe);
+                }
+            }
+            _ => {}
+        }
+        self
+    }
+
+    /// Whether this starts a new attempt of the user. A notice belongs to the attempt that failed, so the next attempt
+    /// removes it. Preparing an action, or stopping one, does not make an error obsolete.
+    pub fn is_attempt(&self) -> bool {
+        matches!(
+            self,
+            Event::PickTask(_)
+                | Event::Attempt(_)
+                | Event::Undo
+                | Event::BringBack
+                | Event::Agree { .. }
+        )
+    }
+
+    /// Whether this is about to change the shown episode, so that a message about it is obsolete.
+    pub fn changes_episode(&self) -> bool {
+        match self {
+            Event::Attempt(attempt) => !matches!(attempt, Attempt::Run | Attempt::RunAgain),
+            _ => false,
+        }
+    }
+}
+
+fn rename(recipe: &mut Recipe) {
+    *recipe = files::renamed(std::mem::take(recipe));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notice_ends_with_the_next_attempt() {
+        for attempt in [
+            Attempt::Step,
+            Attempt::StepByHand,
+            Attempt::EditLastAction,
+            Attempt::GoBack(1),
+            Attempt::Run,
+            Attempt::RunAgain,
+        ] {
+            assert!(Event::Attempt(attempt).is_attempt(), "{attempt:?}");
+            let is_run = matches!(attempt, Attempt::Run | Attempt::RunAgain);
+            assert_eq!(Event::Attempt(attempt).changes_episode(), !is_run);
+        }
+        assert!(Event::Undo.is_attempt());
+        assert!(Event::PickTask(None).is_attempt());
+        for other in [Event::Stop, Event::Decline, Event::Leave] {
+            assert!(!other.is_attempt(), "{other:?}");
+            assert!(!other.changes_episode(), "{other:?}");
+        }
+    }
 }

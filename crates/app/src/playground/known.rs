@@ -1,10 +1,11 @@
 //! The environments that the page can open, and how far it trusts each.
 
 use volary_core::json::Text;
-use volary_episode::Episode;
+use volary_episode::{Episode, Recipe};
 use volary_remote::task;
 
 use super::consent::Reach;
+use crate::python::files::PythonSource;
 
 /// The environments that the page can open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,12 +14,26 @@ pub struct KnownEnvironments {
     pub built_in: Vec<&'static str>,
     /// The environments of servers and of Python files, by name.
     pub others: Vec<(Text, Reach)>,
+    /// The Python code that the user knows: it ran from a file of theirs, or they agreed to it.
+    pub code: Vec<PythonSource>,
 }
 
 impl KnownEnvironments {
     /// Whether an environment can be opened. On a server the user must agree first.
     pub fn knows(&self, name: &str) -> bool {
         self.built_in.contains(&name) || self.others.iter().any(|(other, _)| **other == *name)
+    }
+
+    /// How far the page trusts the environment of a recipe. That of a Python file is trusted if the user knows its code;
+    /// the code itself is compared, not its name.
+    pub fn reach_of_recipe(&self, recipe: &Recipe) -> Reach {
+        if task::python_file(&recipe.environment).is_none() {
+            return self.reach(&recipe.environment);
+        }
+        match PythonSource::of_recipe(recipe) {
+            Ok(source) if self.code.contains(&source) => Reach::Local,
+            _ => Reach::Connected,
+        }
     }
 
     /// How far the page trusts an environment, whether it knows it or not.
@@ -64,6 +79,7 @@ mod tests {
                 ("https://a.example".into(), Reach::Connected),
                 ("python file".into(), Reach::Local),
             ],
+            code: Vec::new(),
         };
         for (name, is_known, reach) in [
             ("counter", true, Reach::Local),

@@ -180,6 +180,9 @@ impl PlaygroundMachine {
         effects: &mut Vec<Effect>,
     ) {
         let recipe = self.recipe(configuration, seed, schema, effects);
+        if self.must_show_code(&recipe, &[], effects) {
+            return;
+        }
         self.open(recipe, Vec::new(), id, effects);
     }
 

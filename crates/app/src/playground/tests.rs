@@ -11,12 +11,13 @@ use volary_protocol::environments::Event as WorkerEvent;
 use volary_protocol::environments::{Question, ServerEnvironment};
 use volary_protocol::episode::{EpisodeChunk, Steps};
 
-use super::consent::Reach;
+use super::consent::{Attempt, Reach};
 use super::player_move::Move;
 use super::run_choice::ActingParty;
 use super::session::Command;
 use super::*;
 
+mod consent;
 mod interleavings;
 mod setup;
 
@@ -26,6 +27,7 @@ fn known() -> KnownEnvironments {
     KnownEnvironments {
         built_in: vec!["counter"],
         others: vec![(SERVER.into(), Reach::Connected)],
+        code: Vec::new(),
     }
 }
 
@@ -643,19 +645,6 @@ fn a_step_on_a_server_is_never_repeated_by_itself() {
 }
 
 #[test]
-fn an_imported_episode_of_a_server_runs_only_with_consent() {
-    let mut desk = Desk::new();
-    desk.happen(Event::Show(recorded(SERVER, 2)));
-    desk.happen(Event::GoBack(1));
-    assert_eq!(desk.sent(), None);
-    desk.happen(Event::Agree { actions: 1 });
-    desk.happen(Event::GoBack(2));
-    assert_eq!(desk.sent(), None, "the user agreed to one action");
-    desk.happen(Event::GoBack(1));
-    assert!(desk.sent().is_some());
-}
-
-#[test]
 fn a_run_takes_steps_until_the_player_stops() {
     let mut desk = Desk::playing("counter");
     let run = desk.run(0.0);
@@ -720,7 +709,7 @@ fn a_single_request_ends_after_one_action_and_can_be_repeated() {
         let again = if desk.playground.steps() == 0 {
             Event::RunOnce
         } else {
-            Event::RunAgain
+            Event::Attempt(Attempt::RunAgain)
         };
         desk.happen(again);
         let run = desk.seat().expect("a run");

@@ -4,8 +4,8 @@ use volary_app::python::hub::PythonQuestion;
 use volary_core::json;
 use volary_core::json::Json;
 
-use super::files::PythonSource;
-use super::wheels::Wheel;
+use volary_app::python::files::PythonSource;
+use volary_app::python::wheels::Wheel;
 
 /// The path that executes the code of a file.
 const LOAD: &str = "/load";

@@ -10,8 +10,8 @@ use volary_episode::Recipe;
 use volary_remote::client::ClientError;
 use volary_remote::{ClientOptions, Frames, TaskEnvironmentClient, Transport, TransportError};
 
-use super::files;
 use super::transport::PythonTransport;
+use volary_app::python::files;
 
 /// An environment that was started and reset.
 pub struct OpenedInPython {

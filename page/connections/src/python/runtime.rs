@@ -16,10 +16,10 @@ use volary_app::python::hub::{
 };
 use volary_core::json::{Json, Text};
 
-use super::files::{Description, PythonSource};
 use super::limits::{self, Limits};
 use super::loading::{self, HostReply};
 use super::stored;
+use volary_app::python::files::{Description, PythonSource};
 use volary_browser::python_frame::{FrameEvent, PythonFrame};
 use volary_browser::python_port::{self, MessagePort, QuestionPort};
 use volary_browser::{spawn, timers};

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::files::{Description, PythonFiles, PythonSource};
-use super::wheels::{LARGEST, Wheel};
+use volary_app::python::files::{Description, PythonFiles, PythonSource};
+use volary_app::python::wheels::{LARGEST, Wheel};
 use volary_browser::files::GivenFile;
 use volary_browser::shared::{Shared, Unsaved};
 use volary_browser::{spawn, timers};

@@ -12,10 +12,10 @@ use volary_core::json;
 use volary_core::json::{Json, Text};
 use volary_remote::{Transport, TransportError, WireReply, WireRequest};
 
-use super::files::PythonSource;
 use super::loading::{self, HostReply, load};
 use super::stored;
-use super::wheels::Wheel;
+use volary_app::python::files::PythonSource;
+use volary_app::python::wheels::Wheel;
 use volary_browser::python_port;
 use volary_browser::timers;
 

@@ -13,7 +13,7 @@ use super::source;
 use super::state::EvaluationSetup;
 use crate::setup;
 use crate::setup::tasks::{self, SelectableTasks, Tasks};
-use volary_connections::python::files;
+use volary_app::python::files;
 use volary_playground::python;
 use volary_playground::python_entries::PythonEntry;
 use volary_playground::remote_environments;

@@ -4,8 +4,9 @@
 use leptos::prelude::*;
 
 use super::state::state;
-use crate::intent::Intent;
 use crate::state::use_playground;
+use volary_app::playground::Event;
+use volary_app::playground::consent::Attempt;
 use volary_ui::turn::{TurnActions, TurnView};
 
 pub(super) fn turn_pane() -> AnyView {
@@ -25,8 +26,8 @@ pub(super) fn turn_pane() -> AnyView {
                 .with_untracked(|turn| turn.as_ref().map(|turn| turn.step));
             playground.policy().inspected.set(step);
         }),
-        stop: Callback::new(move |()| playground.intend(Intent::Stop)),
-        again: Callback::new(move |()| playground.intend(Intent::RunAgain)),
+        stop: Callback::new(move |()| playground.update(Event::Stop)),
+        again: Callback::new(move |()| playground.update(Event::Attempt(Attempt::RunAgain))),
         dismiss: Callback::new(move |()| state.turn.set(None)),
     };
     view! {

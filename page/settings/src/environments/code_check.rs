@@ -5,7 +5,7 @@
 
 use volary_core::quantity::plural;
 
-use volary_connections::python::files::Description;
+use volary_app::python::files::Description;
 use volary_connections::python::runtime::LoadError;
 
 /// The result of running the code.

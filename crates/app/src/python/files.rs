@@ -220,6 +220,13 @@ impl PythonFiles {
         known.is_some_and(|(_, version)| version.description.is_some())
     }
 
+    /// The code that this browser ran from its own files.
+    pub fn code_that_ran(&self) -> impl Iterator<Item = &PythonSource> {
+        let versions = self.files.iter().flat_map(|file| &file.versions);
+        let ran = versions.filter(|version| version.description.is_some());
+        ran.map(|version| &version.source)
+    }
+
     /// Saves code under a name. Unchanged code makes no new version. Returns the wheels that no version needs any more.
     pub fn save(&mut self, name: &str, source: &PythonSource, now: u64) -> Vec<Wheel> {
         // The same code defines the same environment, in whichever file it was run.
