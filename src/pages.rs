@@ -13,10 +13,10 @@ use volary_browser::lazy::{DrawFn, Loaded};
 use volary_browser::{appearance, location, spawn};
 use volary_playground::built_in;
 use volary_review::opened_pages;
-use volary_ui::later;
 use volary_ui::lazy::Coming;
 use volary_ui::navigation::Page;
 use volary_ui::styles;
+use volary_ui::whole;
 
 /// The loader of a page; `None` for the page that is part of the first load.
 pub fn load(page: Page) -> Option<fn() -> Coming> {
@@ -58,7 +58,7 @@ pub fn embed() -> Coming {
 /// Makes available what the pages share and a first view does not need.
 fn install_shared() {
     styles::adopt_later();
-    later::install();
+    whole::install();
 }
 
 /// Review, with the code of what the address opens in it.

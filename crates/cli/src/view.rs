@@ -3,21 +3,25 @@
 //! - `roots`, `beneath`: the shown files, and safe access to them. `disk`: the threads that read them.
 //! - `listing`: the list of files. `files`, `heads`: their contents. `live`, `polling`: the change feed.
 //! - `search`: the search in them. `notes`: the notes next to them, if the user chose that.
-//! - `access`: authentication. `app`: the routes. `browser`: opens the address.
+//! - `access`: authentication. `app`: the routes; `served`: their state. `failure`, `json_lines`: their responses.
+//!   `browser`: opens the address.
 
 mod access;
 mod app;
 mod beneath;
 mod browser;
 mod disk;
+mod failure;
 mod files;
 mod heads;
+mod json_lines;
 mod listing;
 mod live;
 mod notes;
 mod polling;
 mod roots;
 mod search;
+mod served;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -33,13 +37,14 @@ use volary_server::host::{self, AllowedHosts};
 
 use self::access::Access;
 pub use self::access::{is_foreign, random};
-use self::app::{READS, ServedLibrary, app};
+use self::app::{READS, app};
 use self::disk::Disk;
 use self::live::Live;
 use self::notes::NotesFile;
 pub use self::notes::{FILE as NOTES_FILE, FOLDER as NOTES_FOLDER};
 use self::roots::Roots;
 use self::search::SEARCHES;
+use self::served::ServedLibrary;
 use crate::keys;
 use crate::output;
 use crate::page::PageSource;

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::{Request, State};
 use axum::http::{Uri, header};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any, get, post};
 use volary_remote::description::PROTOCOL;
@@ -45,7 +46,7 @@ pub fn app(server: Arc<Server>, class: Option<Arc<Class>>, page: Option<Router>)
     };
     let cors = origin::cors_layer(&server.shared.options);
     let routes = routes
-        .layer(from_fn_with_state(Arc::clone(&server), host::check_host))
+        .layer(from_fn_with_state(Arc::clone(&server), check_host))
         .layer(from_fn_with_state(Arc::clone(&server), telemetry::record))
         .layer(from_fn_with_state(
             Arc::clone(&server),
@@ -77,5 +78,13 @@ pub async fn not_found(uri: Uri) -> Response {
     match uri.path().strip_suffix('/') {
         Some(path) if PROTOCOL.contains(&path) => Redirect::temporary(path).into_response(),
         _ => ApiError::NotFound.into_response(),
+    }
+}
+
+/// Middleware that rejects requests for hosts that are not allowed.
+async fn check_host(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+    match host::foreign_host(&server.shared.options.hosts, &request) {
+        Some(host) => ApiError::ForeignHost(host).into_response(),
+        None => next.run(request).await,
     }
 }

@@ -11,7 +11,7 @@ use volary_core::json::{Json, Object};
 use volary_core::registry::EnvironmentEntry;
 use volary_core::{json, object, schema};
 
-use crate::server::MakeDataset;
+use crate::shared::MakeDataset;
 use crate::time::RuntimeClock;
 
 /// The dataset asked for on the command line.

@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use volary_core::json::{Json, Text};
 use volary_remote::body::{BodyProblem, Unreadable, detail, unprocessable};
 
-use crate::handlers::json_response;
+use crate::response::json_response;
 
 /// Why a request was rejected or failed.
 #[derive(Clone, Debug, PartialEq)]

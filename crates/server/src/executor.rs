@@ -17,7 +17,7 @@ use volary_remote::request::Start;
 
 use crate::error::ApiError;
 use crate::isolated_thread::IsolatedThread;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// An operation of an environment.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,22 +18,11 @@ use crate::error::ApiError;
 use crate::executor::Operation;
 use crate::extract::{Authorized, JsonBody};
 use crate::metrics;
+use crate::response::{JSON, json_response};
 use crate::server::Server;
 
 /// The result of a handler.
 pub type Reply = Result<Response, ApiError>;
-
-const JSON: &str = "application/json";
-
-/// The usual upper bound of a reply's length, in bytes.
-const USUAL_LENGTH: usize = 512;
-
-/// A response with a JSON body.
-pub fn json_response(status: StatusCode, body: &Json) -> Response {
-    let mut text = String::with_capacity(USUAL_LENGTH);
-    body.write_compact_text(&mut text);
-    (status, [(header::CONTENT_TYPE, JSON)], text).into_response()
-}
 
 fn ok(body: &Json) -> Reply {
     Ok(json_response(StatusCode::OK, body))
@@ -115,7 +104,12 @@ pub async fn healthz(State(server): State<Arc<Server>>) -> Result<&'static str, 
 /// `GET /metrics`, an extension: metrics for Prometheus.
 pub async fn metrics(State(server): State<Arc<Server>>, _: Authorized) -> Reply {
     let headers = [(header::CONTENT_TYPE, metrics::CONTENT_TYPE)];
-    Ok((headers, metrics::to_text(&server)).into_response())
+    let shared = &server.shared;
+    let (running, started) = (shared.running(), shared.started());
+    let text = shared
+        .metrics
+        .to_text(running, started, server.stuck_workers());
+    Ok((headers, text).into_response())
 }
 
 /// `GET /openapi.json`, an extension: the protocol in machine-readable form. Needs no key.

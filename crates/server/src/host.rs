@@ -7,16 +7,10 @@
 //! Requests without a `Host` are allowed: every browser sends one.
 
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header;
 use axum::http::uri::Authority;
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
-
-use crate::error::ApiError;
-use crate::server::Server;
 
 /// The host names that requests may carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,18 +53,6 @@ pub fn parse_name(text: &str) -> Result<String, String> {
         _ => Err(
             "expected a host name or an address without a port, such as envs.example.org".into(),
         ),
-    }
-}
-
-/// Middleware that rejects requests for hosts that are not allowed.
-pub async fn check_host(
-    State(server): State<Arc<Server>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    match foreign_host(&server.shared.options.hosts, &request) {
-        Some(host) => ApiError::ForeignHost(host).into_response(),
-        None => next.run(request).await,
     }
 }
 

@@ -11,8 +11,8 @@ use volary_core::json::{Json, Text};
 
 use crate::error::ApiError;
 use crate::executor::{Executor, Operation};
-use crate::server::Shared;
-use crate::worker::Started;
+use crate::shared::Shared;
+use crate::started::Started;
 
 enum State {
     Running(Executor),

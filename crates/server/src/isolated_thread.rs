@@ -13,7 +13,7 @@ use volary_remote::request::Start;
 
 use crate::error::ApiError;
 use crate::executor::{self, Operation, Performed};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 struct Job {
     operation: Operation,

@@ -4,10 +4,11 @@
 //! local threads, the workers: a request is sent to the worker that has its environment. There is no lock around
 //! environments that threads share.
 //!
-//! - [`app`]: the routes. [`handlers`]: one for each path. [`extract`]: their extractors. [`error`]: error replies.
+//! - [`app`]: the routes. [`handlers`]: one for each path. [`extract`]: their extractors. [`error`]: error replies;
+//!   [`response`]: JSON.
 //! - [`class`]: the hand-ins of a class, in a SQLite file.
 //! - [`host`], [`origin`], [`telemetry`]: the middleware of every request.
-//! - [`server`]: the environments of all threads. [`worker`]: those of one thread. [`instance`]: one environment.
+//! - [`server`]: the environments of all threads; [`shared`]: the state that they share. [`worker`]: those of one thread. [`instance`]: one environment.
 //!   [`executor`], [`isolated_thread`]: run its code. [`watchdog`]: detects stuck workers.
 //! - [`serve`]: sockets. [`dataset`]: the served dataset. [`options`]: limits and rules. [`metrics`], [`time`]:
 //!   counters,
@@ -26,8 +27,11 @@ pub mod isolated_thread;
 pub mod metrics;
 pub mod options;
 pub mod origin;
+pub mod response;
 pub mod serve;
 pub mod server;
+pub mod shared;
+pub mod started;
 pub mod telemetry;
 pub mod time;
 pub mod unread_body;

@@ -10,8 +10,6 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use crate::server::{Server, Shared};
-
 /// The media type of the text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -124,21 +122,19 @@ impl Default for Metrics {
     }
 }
 
-/// The metrics of a server as text.
-pub fn to_text(server: &Server) -> String {
-    let Shared { metrics, .. } = &*server.shared;
-    let as_signed = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-    metrics.running.set(as_signed(server.shared.running()));
-    let started = i64::try_from(server.shared.started());
-    metrics.started.set(started.unwrap_or(i64::MAX));
-    metrics.stuck.set(as_signed(server.stuck_workers()));
-    let mut text = String::new();
-    // Writing to a String does not fail.
-    let _ = encode(&mut text, &metrics.registry);
-    text
-}
-
 impl Metrics {
+    /// All metrics as text, with these values of the gauges.
+    pub fn to_text(&self, running: usize, started: u64, stuck: usize) -> String {
+        let as_signed = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        self.running.set(as_signed(running));
+        self.started.set(i64::try_from(started).unwrap_or(i64::MAX));
+        self.stuck.set(as_signed(stuck));
+        let mut text = String::new();
+        // Writing to a String does not fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+
     /// The endpoint of a path.
     pub fn endpoint(&self, path: &str) -> Endpoint {
         let place = ENDPOINTS.iter().position(|known| *known == path);

@@ -16,20 +16,12 @@ use volary_remote::request::Start;
 use crate::error::ApiError;
 use crate::executor::{Executor, Operation};
 use crate::instance::Instance;
-use crate::server::Shared;
+use crate::shared::Shared;
+use crate::started::Started;
 use crate::watchdog::Watchdog;
 
 /// The minimum and maximum pause between two searches for idle environments.
 const IDLE_CHECK: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
-
-/// The id of an environment, ordered by start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Started {
-    /// The position in the order of all starts.
-    pub order: u64,
-    /// The id under which clients address the environment.
-    pub id: Uuid,
-}
 
 /// Work for a worker: called on its thread, where it may spawn local tasks.
 pub type Task = Box<dyn FnOnce(&Rc<Worker>) + Send>;

@@ -48,7 +48,7 @@ impl CodeEditor {
         label: &str,
         changed: impl Fn() + 'static,
     ) -> Result<CodeEditor, String> {
-        let said = |error: JsValue| super::worker_client::text_of(&error);
+        let said = |error: JsValue| super::js_error::text_of(&error);
         let module = JsFuture::from(load_editor().map_err(said)?).await;
         let module: Module = module.map_err(said)?.unchecked_into();
         let changed = Closure::<dyn Fn()>::new(changed);

@@ -8,7 +8,6 @@ mod change;
 mod completion;
 mod damage;
 mod error;
-mod kept_text;
 mod legacy_parcel;
 mod migration;
 mod raw;
@@ -25,10 +24,10 @@ use wasm_bindgen::prelude::*;
 
 use completion::Completion;
 
+pub use super::kept_text::KeptText;
 pub use change::{DatabaseChange, Store};
 pub use damage::Damage;
 pub use error::DatabaseError;
-pub use kept_text::KeptText;
 pub use migration::{Moved, move_journal_record, move_next_rows, read_journal_record, row_changes};
 pub use raw::raw_value;
 pub use rows::{RowBatch, read_row_batches, read_rows};

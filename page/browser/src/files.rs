@@ -9,7 +9,7 @@ pub mod streaming_download;
 
 use std::ops::Range;
 
-use super::database::KeptText;
+use super::kept_text::KeptText;
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -88,7 +88,7 @@ impl GivenFile {
         JsFuture::from(self.file.array_buffer())
             .await
             .map(|buffer| Uint8Array::new(&buffer).to_vec())
-            .map_err(|error| super::worker_client::text_of(&error))
+            .map_err(|error| super::js_error::text_of(&error))
     }
 
     /// Reads a range of bytes. The browser starts with the call, not with the first poll.
@@ -96,7 +96,7 @@ impl GivenFile {
         &self,
         range: Range<u64>,
     ) -> impl Future<Output = Result<Vec<u8>, String>> + use<> {
-        let said = |error: JsValue| super::worker_client::text_of(&error);
+        let said = |error: JsValue| super::js_error::text_of(&error);
         let (start, end) = (range.start as f64, range.end as f64);
         let slice = self.file.slice_with_f64_and_f64(start, end);
         let reading = slice.map(|slice| JsFuture::from(slice.array_buffer()));

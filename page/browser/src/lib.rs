@@ -30,6 +30,8 @@ pub mod first_interaction;
 pub mod full_screen;
 pub mod http;
 pub mod isolation;
+mod js_error;
+pub mod kept_text;
 pub mod keys;
 pub mod language_model;
 pub mod lazy;

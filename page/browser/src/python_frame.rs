@@ -64,7 +64,7 @@ impl PythonFrame {
         let started = Rc::clone(&state);
         super::spawn(async move {
             if let Err(error) = start(&started, memory, &handle).await {
-                let reason = super::worker_client::text_of(&error);
+                let reason = super::js_error::text_of(&error);
                 handle(FrameEvent::Failed(format!(
                     "Python could not be loaded: {reason}"
                 )));

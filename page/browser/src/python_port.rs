@@ -89,8 +89,7 @@ impl QuestionPort {
     pub fn open(
         handle: impl Fn(u32, PythonQuestion, f64) + 'static,
     ) -> Result<(QuestionPort, MessagePort), String> {
-        let channel =
-            MessageChannel::new().map_err(|error| super::worker_client::text_of(&error))?;
+        let channel = MessageChannel::new().map_err(|error| super::js_error::text_of(&error))?;
         let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
             let data = event.data();
             let limit = get(&data, "limit").and_then(|limit| limit.as_f64());

@@ -7,8 +7,8 @@ use js_sys::{Array, ArrayBuffer, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::{Blob, DedicatedWorkerGlobalScope, Worker};
 
-use super::database::KeptText;
 use super::files::GivenFile;
+use super::kept_text::KeptText;
 
 /// Bytes of at least this length are transferred; shorter ones are copied, which is faster.
 const LONG: usize = 1 << 15;

@@ -18,6 +18,7 @@ use volary_protocol::{Calls, Request, RequestId, WorkerLoss, WorkerPart, decode_
 use wasm_bindgen::prelude::*;
 use web_sys::{Event, MessageEvent, MessagePort, Worker};
 
+use super::js_error::text_of;
 use super::transferable::{Attachment, Letter};
 use super::worker_port::UNLOADED;
 
@@ -215,16 +216,4 @@ impl<E> Drop for Replies<E> {
     fn drop(&mut self) {
         self.calls.borrow_mut().give_up(self.id);
     }
-}
-
-/// The message of a JavaScript exception.
-pub(super) fn text_of(error: &JsValue) -> String {
-    error
-        .as_string()
-        .or_else(|| {
-            error
-                .dyn_ref::<js_sys::Error>()
-                .map(|error| String::from(error.message()))
-        })
-        .unwrap_or_else(|| "The browser gave no reason.".to_owned())
 }

@@ -8,8 +8,9 @@ use super::code_loading;
 use super::session_driver;
 use super::state::Playground;
 use volary_browser::lazy::Loaded;
-use volary_ui::later::{self, Later};
+use volary_ui::later::Later;
 use volary_ui::styles;
+use volary_ui::whole;
 
 static FILL: Later<fn(Playground)> = Later::new();
 
@@ -17,7 +18,7 @@ static FILL: Later<fn(Playground)> = Later::new();
 #[wasm_split(playground, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn load() -> Loaded<()> {
     styles::adopt_later();
-    later::install();
+    whole::install();
     FILL.set(|playground| {
         let registry = volary_envs::described_registry();
         let sources = tasks::built_in(&registry);

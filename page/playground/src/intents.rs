@@ -49,6 +49,7 @@ use volary_connections::outside::dialog::OutsideDialog;
 use volary_ui::later;
 use volary_ui::navigation::Page;
 use volary_ui::styles;
+use volary_ui::whole;
 
 fn act(playground: Playground, intent: Intent) {
     if intent.is_attempt() {
@@ -108,7 +109,7 @@ struct Rest {
 #[wasm_split(playground, wasm_split_path = leptos::wasm_split, fallible)]
 fn rest() -> Loaded<Rest> {
     styles::adopt_later();
-    later::install();
+    whole::install();
     outside::costs::install();
     forks::install();
     rival::install();

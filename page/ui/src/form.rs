@@ -11,6 +11,7 @@ mod entries;
 mod field;
 mod nested;
 mod raw;
+mod slot;
 mod text_field;
 
 use std::sync::Arc;

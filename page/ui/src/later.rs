@@ -1,7 +1,7 @@
 //! Functions of lazily loaded code that the first load calls only for more than a first view shows: steps, forms,
 //! views of environments, errors in a form.
 //!
-//! Such a function is called through a [`Later`], a slot that is empty at first. [`install`] fills all slots.
+//! Such a function is called through a [`Later`], a slot that is empty at first. [`crate::whole::install`] fills all slots.
 //! Invariant: whatever part draws with them calls it before anything else, so that nothing is drawn without the
 //! functions that it needs. The table of Review draws with none of them, and does not call it. A direct call would bring
 //! the function into the first load.
@@ -11,8 +11,6 @@
 use std::sync::{Arc, OnceLock};
 
 use leptos::prelude::AnyView;
-
-use crate::{form, frame_tree, frame_view, key_help, reward_curve, term, text, transcript};
 
 /// A slot for a lazily loaded function.
 pub struct Later<F>(OnceLock<F>);
@@ -33,9 +31,6 @@ impl<F: Copy> Later<F> {
 
     /// Returns the function, or `None` if it is not loaded yet.
     pub fn get(&self) -> Option<F> {
-        // Native builds are not split, so all code is available.
-        #[cfg(not(target_family = "wasm"))]
-        install();
         self.0.get().copied()
     }
 }
@@ -54,7 +49,8 @@ type Load = Box<dyn Fn(Act) + Send + Sync>;
 /// Loads the missing code and then runs an act.
 static LOAD: OnceLock<Load> = OnceLock::new();
 
-static HERE: Later<()> = Later::new();
+/// Filled once all other slots are.
+pub(crate) static HERE: Later<()> = Later::new();
 
 /// Registers the loader of the missing code.
 pub fn load_with(load: impl Fn(Act) + Send + Sync + 'static) {
@@ -68,17 +64,4 @@ pub fn once_here(act: impl Fn() + Send + Sync + 'static) {
         Some(load) if HERE.get().is_none() => load(Arc::new(act)),
         _ => act(),
     }
-}
-
-/// Fills all slots.
-pub fn install() {
-    form::install();
-    frame_tree::install();
-    frame_view::install();
-    key_help::install();
-    reward_curve::install();
-    term::install();
-    text::install();
-    transcript::install();
-    HERE.set(());
 }

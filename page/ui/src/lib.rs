@@ -52,6 +52,7 @@ pub mod transcript;
 pub mod transient_memo;
 pub mod turn;
 pub mod unsaved_notice;
+pub mod whole;
 
 pub use alert_box::AlertBox;
 pub use copy_button::CopyButton;

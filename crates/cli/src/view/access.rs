@@ -11,12 +11,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use volary_server::host::{AllowedHosts, foreign_host};
 
-use super::app::{Failure, View};
+use super::failure::Failure;
+use super::served::View;
 
 /// The delay before a wrong token is answered. Wrong tokens are answered one at a time, so that a short key cannot be
 /// guessed.
@@ -157,47 +158,6 @@ pub fn is_foreign(headers: &HeaderMap) -> bool {
     let page = [b"http://".as_slice(), b"https://"];
     let page = page.iter().find_map(|scheme| origin.strip_prefix(*scheme));
     !page.is_some_and(|page| page.eq_ignore_ascii_case(host))
-}
-
-impl IntoResponse for Failure {
-    fn into_response(self) -> Response {
-        let (status, why) = match self {
-            Failure::ForeignHost => (
-                StatusCode::MISDIRECTED_REQUEST,
-                "This server does not answer for that host name.",
-            ),
-            Failure::ForeignPage => (
-                StatusCode::FORBIDDEN,
-                "Pages of other origins may not call.",
-            ),
-            Failure::NoSession => (
-                StatusCode::UNAUTHORIZED,
-                "Open the address that `volary view` printed.",
-            ),
-            Failure::WrongToken => (StatusCode::FORBIDDEN, "The token is wrong."),
-            Failure::NotFound => (StatusCode::NOT_FOUND, "There is no such file."),
-            Failure::NotAllowed => (
-                StatusCode::METHOD_NOT_ALLOWED,
-                "This method is not allowed here.",
-            ),
-            Failure::Unreadable(why) => (StatusCode::FORBIDDEN, why),
-            Failure::Slow => (StatusCode::GATEWAY_TIMEOUT, "The disk does not answer."),
-            Failure::Busy => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "Too many requests at once.",
-            ),
-            Failure::Wrong(why) => (StatusCode::BAD_REQUEST, why),
-            Failure::Full => (
-                StatusCode::INSUFFICIENT_STORAGE,
-                "The disk is full. Nothing was written.",
-            ),
-            Failure::Unwritable => (
-                StatusCode::FORBIDDEN,
-                "The file of notes cannot be written. Look at the permissions of its folder.",
-            ),
-        };
-        (status, axum::Json(serde_json::json!({ "error": why }))).into_response()
-    }
 }
 
 #[cfg(test)]

@@ -14,18 +14,18 @@ use axum::routing::{any, get, post};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::{Semaphore, mpsc};
 use tower::ServiceExt;
 
-use super::access::{self, Access};
-use super::disk::Disk;
+use super::access;
+use super::failure::Failure;
 use super::files;
 use super::heads;
+use super::json_lines::LINES;
 use super::listing::Listing;
-use super::live::{self, Live};
-use super::notes::{self, NotesFile};
-use super::roots::Roots;
+use super::live;
+use super::notes;
 use super::search;
+use super::served::View;
 
 /// The elements that give the page the address of its library.
 pub const HEAD: &str = "<link rel=\"volary-library preload\" as=\"fetch\" crossorigin href=\"./api/library.json\"><script src=\"./view/open.js\"></script>";
@@ -41,61 +41,10 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self';
 pub const READS: usize = 48;
 /// The chunk size of the list. The first chunks are smaller, so that rows appear soon.
 const CHUNK: usize = 32 << 10;
-/// The media type of JSON Lines.
-const LINES: [(HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/x-ndjson")];
 /// How long a thread looks for the files of a chunk, in folders with many others, before others have their turn.
 const TURN: Duration = Duration::from_secs(1);
 /// The maximum size of the request that exchanges the token, in bytes. Anyone can send it.
 const LARGEST_TOKEN: usize = 16 << 10;
-
-/// The shown library, and the access to it.
-pub struct ServedLibrary {
-    pub roots: Arc<Roots>,
-    /// Addresses of files elsewhere.
-    pub urls: Vec<String>,
-    /// The title of the library.
-    pub title: String,
-    pub access: Access,
-    /// The change feed.
-    pub live: Live,
-    /// The threads that read and write files.
-    pub disk: Disk,
-    /// Permits for searches.
-    pub searches: Arc<Semaphore>,
-    /// Where notes are kept, if the user chose that.
-    pub notes: Option<NotesFile>,
-}
-
-/// The state of the routes.
-pub type View = Arc<ServedLibrary>;
-
-/// Error of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The `Host` is not one of this server.
-    ForeignHost,
-    /// A page of another origin sent the request.
-    ForeignPage,
-    /// The request has no cookie.
-    NoSession,
-    WrongToken,
-    /// The path does not exist.
-    NotFound,
-    /// The path does not support this method.
-    NotAllowed,
-    /// The file exists but cannot be read.
-    Unreadable(&'static str),
-    /// The disk hangs.
-    Slow,
-    /// All threads are in use.
-    Busy,
-    /// The request is invalid.
-    Wrong(&'static str),
-    /// The disk is full.
-    Full,
-    /// Notes cannot be written.
-    Unwritable,
-}
 
 /// The routes; `page` handles all other paths, and `entrance` answers with the document for browsers without the cookie.
 pub fn app(view: View, page: Router, entrance: Router) -> Router {
@@ -262,15 +211,6 @@ fn chunk(mut listing: Listing, size: usize) -> (Bytes, Option<Listing>) {
         }
     }
     (text.into(), Some(listing))
-}
-
-/// A response of JSON Lines, streamed from a channel.
-pub fn lines(receive: mpsc::Receiver<Bytes>) -> Response {
-    let lines = stream::unfold(receive, |mut receive| async move {
-        let chunk = receive.recv().await?;
-        Some((io::Result::Ok(chunk), receive))
-    });
-    (LINES, Body::from_stream(lines)).into_response()
 }
 
 /// `GET /api/openapi.json`

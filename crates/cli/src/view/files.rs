@@ -16,8 +16,9 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 
-use super::app::{Failure, View};
 use super::beneath::Status;
+use super::failure::Failure;
+use super::served::View;
 
 /// How long a file may have a new time and its old size, because bytes are being appended to it.
 const APPEND: Duration = Duration::from_millis(10);

@@ -18,9 +18,10 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, StreamExt, stream};
 use serde::{Deserialize, Serialize};
 
-use super::app::{Failure, View};
 use super::beneath::Status;
+use super::failure::Failure;
 use super::files::{failure, tag_of};
+use super::served::View;
 
 /// The maximum size of a request, in bytes.
 pub const LARGEST: usize = 8 << 20;

@@ -23,11 +23,11 @@ use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::app::View;
 use super::listing::{Listing, ListingLine};
 use super::notes::NotesFile;
-use super::polling::poll;
+use super::polling::{Touched, poll};
 use super::roots::Roots;
+use super::served::View;
 
 /// The debounce interval: changes are sent after this time without further ones…
 const QUIET: Duration = Duration::from_millis(60);
@@ -139,9 +139,6 @@ impl Live {
             .next(number)
     }
 }
-
-/// A changed path; `None` if it is unknown.
-pub type Touched = Option<PathBuf>;
 
 /// Watches the roots. Returns the watchers, and the roots that no watcher can report.
 fn watchers(roots: &Roots, send: &Sender<Touched>) -> (Vec<RecommendedWatcher>, Vec<usize>) {

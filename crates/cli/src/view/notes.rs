@@ -19,9 +19,10 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use volary_analysis::annotations::{Annotations, sidecar};
 
-use super::app::{Failure, View};
 use super::beneath::{RootFolder, Status};
+use super::failure::Failure;
 use super::roots::Roots;
+use super::served::View;
 
 /// The folder of the file, below the shown one…
 pub const FOLDER: &str = ".volary";

@@ -13,9 +13,11 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use super::beneath::{EntryKind, Folder, Status};
-use super::live::Touched;
 use super::notes::NotesFile;
 use super::roots::{DEEPEST, Roots, is_shown};
+
+/// A changed path; `None` if it is unknown.
+pub type Touched = Option<PathBuf>;
 
 /// Polls some of the roots until the receiver is dropped.
 pub fn poll(

@@ -20,9 +20,11 @@ use volary_analysis::search::Query;
 use volary_formats::import::fields::Mappings;
 use volary_formats::import::{InputFile, NoteLevel};
 
-use super::app::{Failure, View, lines};
+use super::failure::Failure;
+use super::json_lines::lines;
 use super::listing::{Listing, ListingLine};
 use super::roots::Roots;
+use super::served::View;
 use crate::inputs::{self, TOGETHER};
 use crate::search::{self, Hit};
 

@@ -16,7 +16,8 @@ use volary_core::{
 };
 use volary_server::app::app;
 use volary_server::options::ServerOptions;
-use volary_server::server::{MakeDataset, Server};
+use volary_server::server::Server;
+use volary_server::shared::MakeDataset;
 
 use super::environments;
 use super::input::{given, list, object, required, text, told};

@@ -17,7 +17,8 @@ use volary_server::class::{Class, ClassOptions};
 use volary_server::dataset::{DatasetSpec, make_dataset};
 use volary_server::options::ServerOptions;
 use volary_server::serve::serve;
-use volary_server::server::{MakeDataset, Server, Shared};
+use volary_server::server::Server;
+use volary_server::shared::{MakeDataset, Shared};
 use volary_server::time::real_seconds;
 
 use crate::http::Connection;

@@ -3,7 +3,7 @@
 use wasm_bindgen::prelude::*;
 use web_sys::{DomException, Event, IdbTransaction};
 
-use crate::worker_client::text_of;
+use crate::js_error::text_of;
 
 /// A database error. Every error leaves the database unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -26,7 +26,7 @@ use self::range_requests::RangeRequests;
 use self::received::{RangeLocation, Received};
 use super::GivenFile;
 use crate::http::{self, HttpError};
-use crate::worker_client::text_of;
+use crate::js_error::text_of;
 
 /// Larger files, in bytes, are not downloaded: they would fill the disk without consent.
 pub const LARGEST: u64 = 2 << 30;

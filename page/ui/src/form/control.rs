@@ -8,7 +8,7 @@ use volary_view::form::{FieldDraft, FieldPath, Shape};
 use volary_view::pretty::one_line;
 
 use super::Editor;
-use super::field::Slot;
+use super::slot::Slot;
 use crate::text::inert;
 
 /// A constant value, which cannot be edited.

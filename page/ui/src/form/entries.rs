@@ -6,8 +6,9 @@ use leptos::ev::Event;
 use leptos::prelude::*;
 use volary_view::form::{EntryAction, Field, FieldDraft, MoveDirection};
 
-use super::field::{Slot, draw};
+use super::field::draw;
 use super::nested::nest;
+use super::slot::Slot;
 use crate::icon::{Glyph, Icon};
 use crate::keyed::keyed;
 use crate::text::inert;

@@ -8,7 +8,8 @@ use volary_view::form::options::kind_options;
 use volary_view::form::{Blank, Field, FieldDraft, Shape};
 
 use super::control::{on_choice, option_views};
-use super::field::{Slot, draw};
+use super::field::draw;
+use super::slot::Slot;
 
 /// A group of fields under a legend. If the value is omitted, a button offers to fill it in.
 pub(super) fn group(slot: Slot, fields: &[Arc<Field>]) -> AnyView {

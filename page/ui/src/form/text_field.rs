@@ -7,7 +7,7 @@ use volary_view::form::labels::blank_text;
 use volary_view::form::options::{asks_about_blank, blank_options};
 
 use super::control::{on_choice, option_views};
-use super::field::{Fault, Slot};
+use super::slot::{Fault, Slot};
 use volary_browser as browser;
 
 /// A text input, with a select for the meaning of a blank field.

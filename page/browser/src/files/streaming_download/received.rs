@@ -13,7 +13,7 @@ use super::super::GivenFile;
 use super::LARGEST;
 use super::backpressure::Backpressure;
 use super::error::FetchError;
-use crate::worker_client::text_of;
+use crate::js_error::text_of;
 
 /// The maximum number of bytes in wasm memory…
 const HELD: u64 = 8 << 20;
