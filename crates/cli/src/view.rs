@@ -2,7 +2,7 @@
 //!
 //! - `roots`, `beneath`: the shown files, and safe access to them. `disk`: the threads that read them.
 //! - `listing`: the list of files. `files`, `heads`: their contents. `live`, `polling`: the change feed.
-//! - `search`: the search in them. `notes`: the notes next to them, if the user chose that.
+//! - `search`: the search in them. `notes`, `notes_api`: the notes next to them, if the user chose that.
 //! - `access`: authentication. `app`: the routes; `served`: their state. `failure`, `json_lines`: their responses.
 //!   `browser`: opens the address.
 
@@ -18,6 +18,7 @@ mod json_lines;
 mod listing;
 mod live;
 mod notes;
+mod notes_api;
 mod polling;
 mod roots;
 mod search;

@@ -23,7 +23,7 @@ use super::heads;
 use super::json_lines::LINES;
 use super::listing::Listing;
 use super::live;
-use super::notes;
+use super::notes_api;
 use super::search;
 use super::served::View;
 
@@ -60,9 +60,9 @@ pub fn app(view: View, page: Router, entrance: Router) -> Router {
         .route("/search", get(search::search))
         .route(
             "/notes",
-            get(notes::read_all)
-                .post(notes::append_all)
-                .layer(DefaultBodyLimit::max(notes::LARGEST)),
+            get(notes_api::read_all)
+                .post(notes_api::append_all)
+                .layer(DefaultBodyLimit::max(notes_api::LARGEST)),
         )
         .layer(from_fn_with_state(Arc::clone(&view), access::check_session));
     let api = api

@@ -13,23 +13,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use axum::body::Bytes;
-use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
 use volary_analysis::annotations::{Annotations, sidecar};
 
 use super::beneath::{RootFolder, Status};
-use super::failure::Failure;
 use super::roots::Roots;
-use super::served::View;
 
 /// The folder of the file, below the shown one…
 pub const FOLDER: &str = ".volary";
 /// …and its name.
 pub const FILE: &str = "notes.jsonl";
-/// The maximum size of a request, in bytes.
-pub const LARGEST: usize = 16 << 20;
 
 /// The file of notes. It is created with the first note.
 #[derive(Clone)]
@@ -117,42 +109,6 @@ fn append(file: &mut File, notes: Annotations) -> io::Result<usize> {
         return Err(error);
     }
     Ok(new.iter_all().count())
-}
-
-/// `GET /api/notes`
-pub async fn read_all(State(view): State<View>) -> Result<Response, Failure> {
-    let notes = blocking(&view, |file| file.read()).await?;
-    let kind = [(header::CONTENT_TYPE, "application/json")];
-    Ok((kind, sidecar::to_text(&notes)).into_response())
-}
-
-/// `POST /api/notes`
-pub async fn append_all(State(view): State<View>, body: Bytes) -> Result<StatusCode, Failure> {
-    let text = std::str::from_utf8(&body).map_err(|_| Failure::Wrong("This is not a text."))?;
-    let reading = sidecar::read(text)
-        .map_err(|_| Failure::Wrong("The body must be a file of annotations."))?;
-    if !reading.faults.is_empty() {
-        return Err(Failure::Wrong("Not every note could be read."));
-    }
-    blocking(&view, |file| file.append(reading.annotations)).await?;
-    Ok(StatusCode::NO_CONTENT)
-}
-
-/// Works with the file on a thread that may block.
-async fn blocking<T: Send + 'static>(
-    view: &View,
-    work: impl FnOnce(&NotesFile) -> io::Result<T> + Send + 'static,
-) -> Result<T, Failure> {
-    let file = view.notes.clone().ok_or(Failure::NotFound)?;
-    let done = view.disk.run(move || work(&file)).await;
-    done.map_err(|error| match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            Failure::Full
-        }
-        io::ErrorKind::TimedOut => Failure::Slow,
-        io::ErrorKind::ResourceBusy => Failure::Busy,
-        _ => Failure::Unwritable,
-    })
 }
 
 #[cfg(test)]
