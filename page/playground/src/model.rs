@@ -15,7 +15,7 @@ mod player;
 mod requests;
 mod settings;
 mod settings_view;
-mod state;
+pub(super) mod state;
 mod turn;
 mod turn_rules;
 
@@ -24,8 +24,23 @@ use leptos::wasm_split::wasm_split;
 
 use super::player::Player;
 use super::state::Playground;
+use state::ModelState;
 use volary_browser::lazy::{DrawFn, Loaded};
 use volary_ui::lazy::lazy;
+
+/// The state of the model policy, which is created when it is first used. It belongs to the page, since the component
+/// that first uses it may be unmounted.
+fn state(playground: Playground) -> ModelState {
+    playground.model().get_value().unwrap_or_else(|| {
+        let owner = playground.code().with_value(|code| code.owner.clone());
+        let state = match owner {
+            Some(owner) => owner.with(ModelState::new),
+            None => ModelState::new(),
+        };
+        playground.model().set_value(Some(state));
+        state
+    })
+}
 
 pub fn settings_pane() -> AnyView {
     lazy("the settings of the model", || Box::pin(load_settings()))

@@ -26,6 +26,7 @@ use super::code_loading::{self, CodeLoading};
 use super::driver_state::DriverState;
 use super::first_view;
 use super::intent::Intent;
+use super::model::state::ModelState;
 use super::signals::{ManualAction, PolicySettings, SetupSignals, Transfer};
 
 /// A handle to a playground, whose state belongs to the owner that created it.
@@ -80,6 +81,8 @@ signals! {
     /// The file of Python code that the address names. Initialized by the lazily loaded code, so that the first load
     /// does not contain it.
     pub(super) linked_code: StoredValue<Option<RwSignal<LinkedCode>>>,
+    /// The model policy's state. Initialized by the lazily loaded code.
+    pub(super) model: StoredValue<Option<ModelState>>,
     /// The members of the frame's state that are hidden from the player.
     pub(super) hidden_members: RwSignal<Vec<Text>>,
     /// The last error or warning.
@@ -128,6 +131,7 @@ impl Playground {
             policy: PolicySettings::new(),
             transfer: Transfer::new(),
             linked_code: StoredValue::new(None),
+            model: StoredValue::new(None),
             hidden_members: RwSignal::new(vec![first_view::HIDDEN_MEMBER.into()]),
             notice: RwSignal::new(None),
             said: RwSignal::default(),

@@ -17,8 +17,8 @@ use volary_view::form::Form;
 use volary_view::turn::Stage;
 
 use super::settings::Settings;
-use super::state::{ModelState, state};
 use super::turn_rules::{self, AwaitedState};
+use super::{ModelState, state};
 use crate::player::Player;
 use crate::policy_settings::POLICY_FORM;
 use crate::state::Playground;
@@ -29,7 +29,7 @@ use volary_connections::models::{
 
 /// Returns a player for the configured model. If a setting is invalid, marks it and returns `None`.
 pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
-    let state = state();
+    let state = state(playground);
     if untrack(|| connections::read(|connections| connections.list().is_empty())) {
         playground.alert(Notice::new(
             "The model cannot be called.",

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_agent::model::Exchange;
 use volary_agent::model::exchange::KeptError;
 
-use super::state::state;
+use super::state;
 use crate::state::use_playground;
 use volary_connections::models::record;
 use volary_ui::Dialog;
@@ -44,7 +44,7 @@ fn found_at(step: usize) -> Vec<Result<Exchange, KeptError>> {
         is_recorded.then(|| record::exchanges(&episode.steps, place))
     });
     recorded.unwrap_or_else(|| {
-        state().turn.with_untracked(|turn| {
+        state(playground).turn.with_untracked(|turn| {
             let turn = turn.as_ref().filter(|turn| turn.step == step);
             let exchanges = turn.map(|turn| turn.exchanges.clone());
             exchanges.unwrap_or_default().into_iter().map(Ok).collect()

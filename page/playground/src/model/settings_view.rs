@@ -5,7 +5,7 @@ use volary_core::json::Text;
 use volary_view::form::Form;
 
 use super::settings::{asking_form_like, in_short};
-use super::state::{ModelState, state};
+use super::{ModelState, state};
 use crate::state::{Playground, use_playground};
 use volary_connections::models::connections;
 use volary_ui::icon::{Glyph, Icon};
@@ -13,7 +13,7 @@ use volary_ui::{SchemaForm, UnsavedNotice};
 
 pub(super) fn settings_view() -> AnyView {
     let playground = use_playground();
-    let state = state();
+    let state = state(playground);
     Effect::new(move |_| follow(playground, state));
     let connected = Memo::new(move |_| connections::read(|known| !known.list().is_empty()));
     view! {

@@ -1,5 +1,5 @@
-//! The state of the model policy: its settings, which are stored between visits, and its current turn. There is one
-//! instance for the life of the page.
+//! The state of the model policy: its settings, which are stored between visits, and its current turn. Each playground
+//! has one.
 
 use std::time::Duration;
 
@@ -13,8 +13,9 @@ use volary_connections::models::RequestProgress;
 /// Interval at which a countdown is updated.
 const TICK: Duration = Duration::from_millis(200);
 
+/// The settings of the model policy, and its turn.
 #[derive(Clone, Copy)]
-pub(super) struct ModelState {
+pub struct ModelState {
     /// The connection and the request options.
     pub asking: RwSignal<Form>,
     /// Temperature and other sampling options.
@@ -29,22 +30,9 @@ pub(super) struct ModelState {
     due: StoredValue<bool>,
 }
 
-thread_local! {
-    // It has its own owner, because the component that first accesses it may be unmounted.
-    static STATE: (Owner, ModelState) = {
-        let owner = Owner::new_root(None);
-        let state = owner.with(ModelState::new);
-        (owner, state)
-    };
-}
-
-/// The state, which is created on first access.
-pub(super) fn state() -> ModelState {
-    STATE.with(|(_, state)| *state)
-}
-
 impl ModelState {
-    fn new() -> Self {
+    /// The stored settings, without a turn. The current owner owns it.
+    pub(super) fn new() -> Self {
         let [asking, sampling, limits] = super::keeping::forms();
         let state = ModelState {
             asking: RwSignal::new(asking),

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::state::state;
+use super::state;
 use crate::state::use_playground;
 use volary_app::playground::Event;
 use volary_app::playground::consent::Attempt;
@@ -11,7 +11,7 @@ use volary_ui::turn::{TurnActions, TurnView};
 
 pub(super) fn turn_pane() -> AnyView {
     let playground = use_playground();
-    let state = state();
+    let state = state(playground);
     let here = Memo::new(move |_| {
         let edition = playground.edition().get();
         let steps = playground.episode().with(|episode| episode.steps.len());
