@@ -99,6 +99,11 @@ impl DumpKind {
     }
 }
 
+/// Whether the file at a path is a dump, as its name says.
+pub fn is_dump(path: &str) -> bool {
+    path.ends_with(".pt") || path.ends_with(".pt.gz")
+}
+
 /// Whether the file at a path is a dump of an evaluation, as the path says.
 pub fn is_evaluation(path: &str) -> bool {
     slime::is_evaluation(path)
