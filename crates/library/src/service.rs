@@ -6,9 +6,8 @@
 //!   `finding`: full-text search. `exporting`: files of several episodes.
 //! - `listed_files`: the files of a list, which `volary view` writes while it reads folders. `continuation`: reads on in
 //!   files that have grown, and `renewal` keeps the rows of those that are read again.
-//! - `reading`: files to episodes. Large files are imported by `streaming_import`: in `slices`, or if they are `packed`,
-//!   as a `dump` of rollouts or a `packed_log`, each a `large_file`. Their first episode can be opened meanwhile
-//!   (`partial_preview`). Other files are imported by `whole_file_import`. `report`: what is said about all of them.
+//! - `reading`: files to episodes. Large files are imported by `streaming_import`, each a `large_file`. Their first episode can be
+//!   opened meanwhile (`partial_preview`). Other files are imported by `whole_file_import`. `report`: what is said about all of them.
 //!   `readers`: the readers of all formats, which are loaded when a file needs them.
 //!   `known_files` recognises files that were imported before. `naming` chooses ids, and `cancelled` holds the cancelled
 //!   readings. `unstored`: episodes that the browser refused to store. `annotations` joins annotations with traces in large files, and `step_dumps` training dumps with rollouts.
@@ -19,7 +18,6 @@
 mod annotations;
 mod cancelled;
 mod continuation;
-mod dump;
 mod dump_pairs;
 mod exporting;
 mod file_list;
@@ -31,15 +29,12 @@ mod listed_files;
 mod listing;
 mod naming;
 mod opening;
-mod packed;
-mod packed_log;
 mod partial_preview;
 pub(crate) mod readers;
 mod reading;
 mod renewal;
 mod report;
 mod reread;
-mod slices;
 mod step_dumps;
 mod streaming_import;
 mod unstored;

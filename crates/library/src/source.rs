@@ -1,34 +1,24 @@
-//! Files that are read in ranges and never held as a whole.
+//! Files of the library: sources of bytes that can be kept, joined and read again.
 //!
-//! `joined`: several files as one. `window`: a read-ahead buffer. `window_pool`: several of them on one file.
+//! `joined`: several files as one.
 
 mod joined;
-mod window;
-mod window_pool;
 
 use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
-use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 use volary_core::random::stable_hash;
 
 pub use joined::JoinedSource;
-pub use window::Window;
-pub use window_pool::WindowPool;
+pub use volary_formats::read_at::{MemoryFile, ReadAt, ReadBytes};
+
+/// A read-ahead buffer on a file.
+pub type Window = volary_formats::read_at::Window<dyn Source>;
 
 /// A file that can be read in ranges.
-pub trait Source {
-    /// The path, as far as it is known.
-    fn name(&self) -> Text;
-
-    /// The size in bytes.
-    fn size(&self) -> u64;
-
-    /// Reads a range. The read starts with the call, not with the first poll. The error is a message for the user.
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>>;
-
+pub trait Source: ReadAt {
     /// This file with others after it, under the name of this one. `None` if they cannot be read as one file.
     fn followed_by(&self, _others: &[Rc<dyn Source>]) -> Option<Rc<dyn Source>> {
         None
@@ -42,11 +32,7 @@ pub trait Source {
         false
     }
 
-    /// Says that it is read from this offset on, in ranges that follow each other, until [`Source::release`]: more than is
-    /// asked for may be fetched.
-    fn read_through(&self, _start: u64) {}
-
-    /// Drops bytes that were read ahead.
+    /// Drops bytes that were read ahead, and ends what [`ReadAt::read_through`] announced.
     fn release(&self) {}
 
     /// Whether it may be read as often as needed, so that its contents need not be kept.
@@ -55,25 +41,46 @@ pub trait Source {
     }
 }
 
+impl Source for MemoryFile {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Source for Window {
+    fn as_any(&self) -> &dyn Any {
+        self.source().as_any()
+    }
+
+    fn is_growing(&self) -> bool {
+        self.source().is_growing()
+    }
+
+    fn release(&self) {
+        self.clear();
+        self.source().release();
+    }
+}
+
 /// The number of bytes at either end of a file that identify it.
 const LOOKED_AT: u64 = 1 << 16;
 
 /// A digest of the size and the start, which distinguishes most files, even before their end has arrived.
-pub async fn start_of(source: &dyn Source) -> Result<Text, String> {
+pub async fn start_of(source: &dyn ReadAt) -> Result<Text, String> {
     let size = source.size();
     let start = source.read(0..size.min(LOOKED_AT)).await?;
     Ok(digest(start.into_iter().chain(size.to_le_bytes())))
 }
 
 /// A digest of the end, which distinguishes files with the same start.
-pub async fn end_of(source: &dyn Source) -> Result<Text, String> {
+pub async fn end_of(source: &dyn ReadAt) -> Result<Text, String> {
     let size = source.size();
     let end = source.read(size.saturating_sub(LOOKED_AT)..size).await?;
     Ok(digest(end))
 }
 
 /// A digest of a range.
-pub async fn digest_of(source: &dyn Source, range: Range<u64>) -> Result<Text, String> {
+pub async fn digest_of(source: &dyn ReadAt, range: Range<u64>) -> Result<Text, String> {
     source.read(range).await.map(digest)
 }
 
@@ -97,7 +104,7 @@ mod tests {
         pub size: u64,
     }
 
-    impl Source for Noted {
+    impl ReadAt for Noted {
         fn name(&self) -> Text {
             "noted".into()
         }
@@ -106,14 +113,16 @@ mod tests {
             self.size
         }
 
-        fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
             self.read.borrow_mut().push(range.clone());
             // It may be shorter than it was.
             let end = range.end.min(self.bytes.len() as u64);
             let bytes = &self.bytes[range.start.min(end) as usize..end as usize];
             std::future::ready(Ok(bytes.to_vec())).boxed_local()
         }
+    }
 
+    impl Source for Noted {
         fn as_any(&self) -> &dyn Any {
             self
         }

@@ -4,33 +4,28 @@
 //! the annotations behind it, as one file, and the place of an episode includes those of its annotations. So it is opened
 //! with them, after a reload too.
 
-use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-use futures_util::FutureExt;
-use futures_util::future::LocalBoxFuture;
 use volary_analysis::table::Row;
 use volary_core::json::{Json, Text};
 use volary_core::quantity::plural;
 use volary_formats::archive::is_archive;
 use volary_formats::import::NoteLevel;
+use volary_formats::import::fields::Mappings;
 use volary_formats::import::index::annotated::{AnnotationPlaces, is_annotation};
-use volary_formats::import::index::{Entry, Indexer, open};
+use volary_formats::import::index::{Entry, LARGE, LARGEST_WHOLE, Progress};
 
 use super::reading::{RunningImport, is_cancelled};
-use super::streaming_import::LARGE;
 use super::{LibraryService, readers};
-use crate::source::Source;
+use crate::source::{MemoryFile, Source};
 
 /// The size of the slices in which annotations are scanned.
 const SLICE: u64 = 4 << 20;
 /// The number of bytes in which the first line of a file must end.
 const FIRST_LINE: u64 = 16 << 20;
-/// The maximum size of the annotations of other traces, which are read as a whole.
-const LARGEST_REST: u64 = 512 << 20;
 
 /// The annotations of an import.
 pub(super) struct ImportedAnnotations {
@@ -104,8 +99,7 @@ impl ImportedAnnotations {
         library: &LibraryService,
         file: &Rc<dyn Source>,
     ) -> Option<AnnotatedTraces<'_>> {
-        let readers = readers::load(&*library.code).await.ok()?;
-        if !readers.begins_with_trace(&**file).await {
+        if begins_with_trace(library, file).await != Some(true) {
             return None;
         }
         Some(AnnotatedTraces {
@@ -132,7 +126,7 @@ impl ImportedAnnotations {
         reading.note(NoteLevel::Read, &"".into(), text);
         let rest = self.places.of_others(|trace| !joined.contains(trace));
         let size: u64 = rest.iter().map(|place| place.end - place.start + 1).sum();
-        if size > LARGEST_REST {
+        if size > LARGEST_WHOLE {
             return files;
         }
         let mut bytes = Vec::new();
@@ -149,7 +143,7 @@ impl ImportedAnnotations {
             .filter(|_| !bytes.is_empty())
             .map(|file| {
                 let name = file.name();
-                Rc::new(Lines { name, bytes }) as Rc<dyn Source>
+                Rc::new(MemoryFile { name, bytes }) as Rc<dyn Source>
             });
         others.chain(rest).collect()
     }
@@ -170,7 +164,7 @@ impl ImportedAnnotations {
 
 impl AnnotatedTraces<'_> {
     /// Joins the annotations of an episode: its place includes them, and its row has their figures.
-    pub async fn join(&self, entry: &mut Entry) {
+    pub async fn join(&self, library: &LibraryService, entry: &mut Entry) {
         let Some(trace) = trace_of(&entry.row) else {
             return;
         };
@@ -188,7 +182,11 @@ impl AnnotatedTraces<'_> {
                 Err(_) => return,
             }
         }
-        if let Some(episode) = open(&self.source.name(), parts, &place, &entry.row) {
+        let Ok(readers) = readers::load(&*library.code).await else {
+            return;
+        };
+        let name = self.source.name();
+        if let Some(episode) = readers.open(&name, parts, &place, &entry.row, None) {
             entry.row = Row::of(&episode, Vec::new());
             entry.place = place;
             entry.episode = entry.episode.is_some().then_some(episode);
@@ -197,24 +195,21 @@ impl AnnotatedTraces<'_> {
     }
 }
 
-/// Whether the first episode of a file is a trace. Part of the readers' code.
-pub(super) async fn begins_with_trace(file: &dyn Source) -> bool {
-    let size = file.size();
-    let mut indexer = Indexer::new(file.name());
-    let mut at = 0;
-    let mut entries = Vec::new();
-    while entries.is_empty() && at < size.min(FIRST_LINE) && !indexer.is_held() {
-        let end = size.min(at + SLICE / 8);
-        let Ok(bytes) = file.read(at..end).await else {
-            return false;
-        };
-        indexer.feed(&bytes);
-        entries = indexer.take_entries();
-        at = end;
+/// Whether the first episode of a file is a trace. `None` if the readers, or the file, cannot be read.
+async fn begins_with_trace(library: &LibraryService, file: &Rc<dyn Source>) -> Option<bool> {
+    let readers = readers::load(&*library.code).await.ok()?;
+    let size = file.size().min(FIRST_LINE);
+    let mappings = Mappings::default();
+    let mut slices = readers.begin_slices(Rc::<dyn Source>::clone(file), size, mappings);
+    loop {
+        let progress = slices.next().await.ok()?;
+        if let Some(first) = slices.take_entries().first() {
+            return Some(trace_of(&first.row).is_some());
+        }
+        if progress != Progress::More {
+            return Some(false);
+        }
     }
-    entries
-        .first()
-        .is_some_and(|entry| trace_of(&entry.row).is_some())
 }
 
 /// The trace of an episode.
@@ -245,31 +240,4 @@ async fn begins_with_annotation(file: &dyn Source) -> Option<bool> {
         }
     }
     Some(is_annotation(&line))
-}
-
-/// Lines in memory.
-struct Lines {
-    name: Text,
-    bytes: Vec<u8>,
-}
-
-impl Source for Lines {
-    fn name(&self) -> Text {
-        self.name.clone()
-    }
-
-    fn size(&self) -> u64 {
-        self.bytes.len() as u64
-    }
-
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
-        let bytes = self.bytes.get(range.start as usize..range.end as usize);
-        let bytes = bytes.map(<[u8]>::to_vec);
-        std::future::ready(bytes.ok_or_else(|| "The file ends before that.".to_owned()))
-            .boxed_local()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }

@@ -4,10 +4,10 @@
 //! Otherwise it was replaced, and is read from its start.
 
 use volary_core::json::Text;
-use volary_formats::import::index::Indexer;
+use volary_formats::import::index::{InPlace, Indexer};
 
 use super::{KnownEpisode, LibraryService};
-use crate::source::{Source, Window, digest_of};
+use crate::source::{ReadAt, Window, digest_of};
 
 /// The number of bytes that are compared at either end of what was read.
 pub(super) const COMPARED: u64 = 1 << 14;
@@ -37,11 +37,11 @@ impl Continuation {
     /// of the former continuation.
     pub(super) async fn of(
         file: &Text,
-        source: &dyn Source,
-        indexer: &Indexer,
+        source: &dyn ReadAt,
+        reader: &dyn InPlace,
         start: Option<Start>,
     ) -> Option<Continuation> {
-        let (indexer, at) = indexer.continued()?;
+        let (indexer, at) = reader.continued()?;
         // In order, because the source may read ahead.
         let start = match start.filter(|start| start.length == COMPARED) {
             Some(start) => start,
@@ -85,14 +85,14 @@ impl Continuation {
 
 impl Start {
     /// The beginning of the first `at` bytes.
-    async fn of(source: &dyn Source, at: u64) -> Option<Start> {
+    async fn of(source: &dyn ReadAt, at: u64) -> Option<Start> {
         let length = at.min(COMPARED);
         let digest = digest_of(source, 0..length).await.ok()?;
         Some(Start { length, digest })
     }
 }
 
-async fn end_of(source: &dyn Source, at: u64) -> Option<Text> {
+async fn end_of(source: &dyn ReadAt, at: u64) -> Option<Text> {
     digest_of(source, at.saturating_sub(COMPARED)..at)
         .await
         .ok()
@@ -106,13 +106,13 @@ mod tests {
     use std::rc::Rc;
 
     use futures_util::FutureExt;
-    use futures_util::future::LocalBoxFuture;
     use volary_episode::native;
     use volary_protocol::library::Origin;
 
     use super::super::tests::{MemorySource, episode, ids, large, open, service};
     use super::super::{Output, reading};
     use super::*;
+    use crate::source::{ReadBytes, Source};
 
     const NAME: &str = "runs/log.jsonl";
 
@@ -156,7 +156,7 @@ mod tests {
         read: Cell<u64>,
     }
 
-    impl Source for Growing {
+    impl ReadAt for Growing {
         fn name(&self) -> Text {
             self.file.name()
         }
@@ -165,11 +165,13 @@ mod tests {
             self.file.size()
         }
 
-        fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
             self.read.set(self.read.get() + range.end - range.start);
             self.file.read(range)
         }
+    }
 
+    impl Source for Growing {
         fn as_any(&self) -> &dyn Any {
             self
         }

@@ -10,7 +10,7 @@ use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_episode::Episode;
 use volary_formats::import::NoteLevel;
-use volary_formats::import::index::Indexer;
+use volary_formats::import::index::InPlace;
 use volary_protocol::library::Event;
 
 use super::naming::Named;
@@ -108,12 +108,12 @@ pub(super) struct Begun {
 pub(super) fn show_begun(
     library: &LibraryService,
     reading: &RunningImport<'_>,
-    indexer: &Indexer,
+    reader: &dyn InPlace,
     begun: &mut Option<Begun>,
 ) {
     let start = library.clock.now();
     let is_due = begun.as_ref().is_none_or(|begun| start >= begun.due);
-    let Some(mut episode) = is_due.then(|| indexer.begun()).flatten() else {
+    let Some(mut episode) = is_due.then(|| reader.begun()).flatten() else {
         return;
     };
     let own = episode.id.clone();

@@ -18,7 +18,7 @@ use super::*;
 use super::{finding, opening, reading};
 use crate::lazy_code::LinkedCode;
 use crate::repository::{Held, Item, MemoryStore};
-use crate::source::Source;
+use crate::source::{ReadAt, ReadBytes, Source};
 
 /// A file of which only the first `came` bytes have arrived.
 pub(super) struct Slow {
@@ -29,7 +29,7 @@ pub(super) struct Slow {
     pub(super) is_broken: Cell<bool>,
 }
 
-impl Source for Slow {
+impl ReadAt for Slow {
     fn name(&self) -> Text {
         self.name.into()
     }
@@ -38,7 +38,7 @@ impl Source for Slow {
         self.bytes.len() as u64
     }
 
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+    fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
         std::future::poll_fn(move |_| match self.came.get() >= range.end {
             true => Poll::Ready(Ok(
                 self.bytes[range.start as usize..range.end as usize].to_vec()
@@ -48,7 +48,9 @@ impl Source for Slow {
         })
         .boxed_local()
     }
+}
 
+impl Source for Slow {
     fn as_any(&self) -> &dyn Any {
         self
     }

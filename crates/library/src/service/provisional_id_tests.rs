@@ -13,7 +13,7 @@ use super::partial_preview_tests::{Slow, Watch, begun, grown, log};
 use super::*;
 use super::{opening, reading};
 use crate::lazy_code::LinkedCode;
-use crate::source::Source;
+use crate::source::{ReadAt, Source};
 
 const PROVISIONAL: &str = "e-1-1 (reading 1)";
 

@@ -1,12 +1,10 @@
-//! The readers of all formats: lazy code, more than a third of what the library needs. Only rollout dumps (`dump`) are read
-//! without it, so that the rows of a training run appear sooner.
+//! The readers of all formats: lazy code, more than a third of what the library needs. Only rollout dumps are read without
+//! it, so that the rows of a training run appear sooner.
 //!
 //! Invariant: outside of [`Readers::all`], nothing calls a reader.
 
 use std::rc::Rc;
 
-use futures_util::FutureExt;
-use futures_util::future::LocalBoxFuture;
 use volary_analysis::table::Row;
 use volary_core::json::{Json, Text};
 use volary_episode::Episode;
@@ -14,18 +12,13 @@ use volary_formats::archive::Limits;
 use volary_formats::archive::listing::{ListedMember, Parts};
 use volary_formats::import::fields::{FieldMapping, Mappings, Unmapped};
 use volary_formats::import::index::torch_dump::is_dump;
-use volary_formats::import::index::{EpisodeRange, open_mapped};
+use volary_formats::import::index::{
+    EpisodeRange, InPlace, Indexer, PackedLog, Slices, open_mapped,
+};
 use volary_formats::import::{ImportError, ImportOutcome, InputFile, import_mapped, preview};
 
-use super::continuation::Continuation;
-use super::large_file::{Beginning, FileRead};
-use super::reading::RunningImport;
-use super::{LibraryService, annotations, packed_log, slices};
 use crate::lazy_code::LazyCode;
-use crate::source::{Source, Window};
-
-/// The beginning of a large file.
-pub(super) type FileBegun<'b> = LocalBoxFuture<'b, Result<Option<Box<dyn Beginning>>, String>>;
+use crate::source::ReadAt;
 
 /// Why files were not imported. The message of an [`ImportError`] lists all readers, so only their part can write it.
 pub(super) struct Refused {
@@ -64,33 +57,20 @@ pub(super) trait ReaderCode {
         fields: Option<&FieldMapping>,
     ) -> Option<Episode>;
 
-    /// Reads the first slice of a large file.
-    fn begin_slices<'b>(
-        &self,
-        library: &'b LibraryService,
-        reading: &'b RunningImport<'_>,
-        file: &'b Rc<dyn Source>,
-    ) -> FileBegun<'b>;
+    /// Begins the first `size` bytes of a large file of lines, or of one list.
+    fn begin_slices(&self, file: Rc<dyn ReadAt>, size: u64, mappings: Mappings)
+    -> Box<dyn InPlace>;
 
-    /// Reads on in a large file that has grown.
-    fn read_on<'b, 'a>(
-        &self,
-        library: &'a LibraryService,
-        reading: &'b RunningImport<'a>,
-        window: Window,
-        continuation: Continuation,
-    ) -> FileRead<'b>;
+    /// Reads on from an offset in a large file that has grown.
+    fn go_on(&self, file: Rc<dyn ReadAt>, indexer: Indexer, at: u64) -> Box<dyn InPlace>;
 
-    /// Reads the header and the first sample of a zip file, if it is a log. `parts` were read for its directory.
-    fn begin_log<'b>(
+    /// Begins a zip file, if it is a log. `parts` were read for its directory.
+    fn begin_log(
         &self,
-        window: &'b Window,
-        members: &'b [ListedMember],
+        file: Rc<dyn ReadAt>,
+        members: &[ListedMember],
         parts: Parts,
-    ) -> FileBegun<'b>;
-
-    /// Whether the first episode of a large file is a trace.
-    fn begins_with_trace<'b>(&self, file: &'b dyn Source) -> LocalBoxFuture<'b, bool>;
+    ) -> Option<Box<dyn InPlace>>;
 }
 
 /// Loads the readers. The error is a message for the user.
@@ -134,43 +114,26 @@ impl ReaderCode for AllReaders {
         open_mapped(file, parts, place, row, fields)
     }
 
-    fn begin_slices<'b>(
+    fn begin_slices(
         &self,
-        library: &'b LibraryService,
-        reading: &'b RunningImport<'_>,
-        file: &'b Rc<dyn Source>,
-    ) -> FileBegun<'b> {
-        async move {
-            let first = slices::begin(library, reading, file).await?;
-            Ok(Some(Box::new(first) as Box<dyn Beginning>))
-        }
-        .boxed_local()
+        file: Rc<dyn ReadAt>,
+        size: u64,
+        mappings: Mappings,
+    ) -> Box<dyn InPlace> {
+        Box::new(Slices::of(file, size, mappings))
     }
 
-    fn read_on<'b, 'a>(
-        &self,
-        library: &'a LibraryService,
-        reading: &'b RunningImport<'a>,
-        window: Window,
-        continuation: Continuation,
-    ) -> FileRead<'b> {
-        slices::read_on(library, reading, window, continuation).boxed_local()
+    fn go_on(&self, file: Rc<dyn ReadAt>, indexer: Indexer, at: u64) -> Box<dyn InPlace> {
+        Box::new(Slices::continuing(file, indexer, at))
     }
 
-    fn begin_log<'b>(
+    fn begin_log(
         &self,
-        window: &'b Window,
-        members: &'b [ListedMember],
+        file: Rc<dyn ReadAt>,
+        members: &[ListedMember],
         parts: Parts,
-    ) -> FileBegun<'b> {
-        async move {
-            let log = packed_log::open(window, members, parts).await?;
-            Ok(log.map(|log| Box::new(log) as Box<dyn Beginning>))
-        }
-        .boxed_local()
-    }
-
-    fn begins_with_trace<'b>(&self, file: &'b dyn Source) -> LocalBoxFuture<'b, bool> {
-        annotations::begins_with_trace(file).boxed_local()
+    ) -> Option<Box<dyn InPlace>> {
+        let log = PackedLog::of(file, members, parts)?;
+        Some(Box::new(log))
     }
 }

@@ -22,11 +22,10 @@ use super::continuation::Continuation;
 use super::report::Report;
 use super::step_dumps::StepDumps;
 use super::{
-    LibraryService, Output, Send, naming, readers, report_unstored, streaming_import,
-    whole_file_import,
+    LibraryService, Output, Send, naming, report_unstored, streaming_import, whole_file_import,
 };
 use crate::repository::{EpisodeStore, Item, Unkept};
-use crate::source::{Source, Window};
+use crate::source::{ReadAt, Source, Window};
 use volary_app::library::origin;
 
 /// The outcome of storing episodes.
@@ -199,12 +198,7 @@ pub(super) async fn read_on<'a>(
     let name = window.name();
     let mut reading = begin(library, number, window.size(), origin, send);
     reading.is_followed = true;
-    let read = async {
-        let readers = readers::load(&*library.code).await?;
-        readers
-            .read_on(library, &reading, window, continuation)
-            .await
-    };
+    let read = streaming_import::read_on(library, &reading, window, continuation);
     if let Err(reason) = read.await {
         let text = format!("{name} could not be read: {reason}");
         reading.note(NoteLevel::Unreadable, &name, text);

@@ -159,6 +159,7 @@ mod tests {
     use super::super::tests::{MemorySource, episode, file, ids, open, service};
     use super::super::{LibraryService, Output, reading};
     use super::*;
+    use crate::source::{ReadAt, ReadBytes};
 
     /// A file that may be read again.
     struct Again {
@@ -166,7 +167,7 @@ mod tests {
         reads: Rc<Cell<usize>>,
     }
 
-    impl Source for Again {
+    impl ReadAt for Again {
         fn name(&self) -> Text {
             self.file.borrow().name.clone()
         }
@@ -175,12 +176,14 @@ mod tests {
             self.file.borrow().size()
         }
 
-        fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
             self.reads.set(self.reads.get() + 1);
             let read = self.file.borrow().read(range).now_or_never();
             std::future::ready(read.unwrap()).boxed_local()
         }
+    }
 
+    impl Source for Again {
         fn as_any(&self) -> &dyn Any {
             self
         }

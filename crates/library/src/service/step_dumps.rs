@@ -9,9 +9,9 @@ use std::rc::Rc;
 
 use volary_core::json::Text;
 use volary_formats::archive::is_archive;
+use volary_formats::import::index::LARGE_PACKED;
 use volary_formats::import::index::torch_dump::{DumpKind, is_dump, is_evaluation};
 
-use super::streaming_import::LARGE_PACKED;
 use crate::source::Source;
 
 /// The number of bytes in which the first keys of a dump are.

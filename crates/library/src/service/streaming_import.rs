@@ -5,24 +5,21 @@ use std::rc::Rc;
 use futures_util::future::join;
 use volary_formats::archive::is_archive;
 use volary_formats::import::NoteLevel;
+use volary_formats::import::index::torch_dump::TorchDump;
+use volary_formats::import::index::{
+    InPlace, LARGE_GROWING, LARGE_PACKED, Progress, directory, is_large,
+};
 use volary_parquet::is_parquet;
 
 use super::annotations::ImportedAnnotations;
+use super::continuation::Continuation;
 use super::known_files::{identify, keep_file, note_uncopied, tell_again};
 use super::large_file::{Beginning, LargeFile};
-use super::packed::Dumps;
 use super::partial_preview::Begun;
 use super::reading::{FileOutcome, RunningImport, kept};
-use super::{LibraryService, listing, packed, partial_preview, readers, reading};
+use super::{LibraryService, listing, partial_preview, readers, reading};
 use crate::repository::KnownFile;
 use crate::source::{Source, Window, end_of};
-
-/// The minimum size of files whose episodes are not copied, if they can be read in slices…
-pub(super) const LARGE: u64 = 4 << 20;
-/// …that of archives, which unpack to about ten times as much…
-pub(super) const LARGE_PACKED: u64 = 1 << 18;
-/// …and that of files that are being written to: what is appended to them is read on from their last line.
-const LARGE_GROWING: u64 = 1 << 16;
 
 /// Imports a file in place, if it is large and its format allows that.
 pub(super) async fn read_in_place<'a>(
@@ -32,18 +29,13 @@ pub(super) async fn read_in_place<'a>(
     annotations: Option<&ImportedAnnotations>,
 ) -> Result<FileOutcome, String> {
     let size = file.size();
-    let large = if file.is_growing() {
-        LARGE_GROWING
-    } else {
-        LARGE
-    };
-    if size < large.min(LARGE_PACKED) {
+    let is_growing = file.is_growing();
+    if size < LARGE_PACKED && !(is_growing && size >= LARGE_GROWING) {
         return Ok(FileOutcome::Whole);
     }
     let start = file.read(0..4).await?;
     let is_packed = is_archive(&start);
-    let large = if is_packed { LARGE_PACKED } else { large };
-    if size < large || is_parquet(&start) {
+    if !is_large(size, &start, is_growing) || is_parquet(&start) {
         return Ok(FileOutcome::Whole);
     }
     let annotated = match annotations.filter(|_| !is_packed) {
@@ -65,16 +57,21 @@ pub(super) async fn read_in_place<'a>(
         identify(library, reading, &**file).await
     };
     let beginning = async {
-        if is_packed {
-            let dumps = match trained {
-                Some(trained) => Dumps::With(&trained.files),
-                None if reading.steps.is_whole(own) => Dumps::Not,
-                None => Dumps::With(&[]),
+        let reader = if is_packed {
+            let trained = match trained {
+                Some(trained) => Some(&*trained.files),
+                None => (!reading.steps.is_whole(own)).then_some(&[][..]),
             };
-            packed::begin(library, &window, &**own, dumps).await
+            begin_archive(library, own, file, trained).await?
         } else {
             let readers = readers::load(&*library.code).await?;
-            readers.begin_slices(library, reading, file).await
+            let mappings = library.mappings.borrow().clone();
+            // The annotations behind the traces are not indexed.
+            Some(readers.begin_slices(Rc::<dyn Source>::clone(file), size, mappings))
+        };
+        match reader {
+            Some(reader) => Beginning::of(library, reading, reader).await.map(Some),
+            None => Ok(None),
         }
     };
     let (identified, beginning) = join(identified, beginning).await;
@@ -87,7 +84,9 @@ pub(super) async fn read_in_place<'a>(
         }
     };
     let name = file.name();
-    let fields = beginning.as_ref().and_then(|beginning| beginning.fields());
+    let fields = beginning
+        .as_ref()
+        .and_then(|beginning| beginning.reader.fields().cloned());
     let window = match fields {
         Some(_) => Rc::new(Window::on(Rc::clone(file)).read_by(fields.clone())),
         None => window,
@@ -125,11 +124,10 @@ pub(super) async fn read_in_place<'a>(
         reading,
         id: &id,
         source: file,
-        window: &window,
         annotated: annotated.as_ref(),
     };
     let outcome = match beginning {
-        Some(beginning) => beginning.read_to_end(large).await,
+        Some(beginning) => large.read_to_end(beginning).await,
         None => Ok(FileOutcome::Whole),
     };
     let end = match &outcome {
@@ -163,7 +161,96 @@ pub(super) async fn read_in_place<'a>(
     outcome
 }
 
+/// Begins an archive: a rollout dump or a log. `source` is the file with the training dumps behind it; without them, a dump is
+/// read as a whole. `None` if all of it must be read as a whole.
+async fn begin_archive(
+    library: &LibraryService,
+    file: &Rc<dyn Source>,
+    source: &Rc<dyn Source>,
+    trained: Option<&[Rc<dyn Source>]>,
+) -> Result<Option<Box<dyn InPlace>>, String> {
+    let Some((members, parts)) = directory(&**file).await? else {
+        return Ok(None);
+    };
+    let Some(mut dump) = TorchDump::of(Rc::<dyn Source>::clone(source), file.size(), &members)
+    else {
+        let readers = readers::load(&*library.code).await?;
+        return Ok(readers.begin_log(Rc::<dyn Source>::clone(source), &members, parts));
+    };
+    let Some(trained) = trained else {
+        return Ok(None);
+    };
+    let mut behind = Vec::with_capacity(trained.len());
+    for file in trained {
+        let Some((members, _)) = directory(&**file).await? else {
+            return Ok(None);
+        };
+        behind.push((file.size(), members));
+    }
+    let is_joined = dump.join_with(behind).await?;
+    Ok(is_joined.then(|| Box::new(dump) as Box<dyn InPlace>))
+}
+
+/// Reads on in a file that has grown, through the window, so that each byte is fetched once.
+pub(super) async fn read_on<'a>(
+    library: &'a LibraryService,
+    reading: &RunningImport<'a>,
+    window: Window,
+    continuation: Continuation,
+) -> Result<FileOutcome, String> {
+    let start = Some(continuation.start());
+    let Continuation {
+        file: id,
+        at,
+        indexer,
+        ..
+    } = continuation;
+    let fields = indexer.fields().cloned();
+    let source = Rc::clone(window.source());
+    let window = Rc::new(window.read_by(fields.clone()));
+    library
+        .windows
+        .borrow_mut()
+        .insert(id.clone(), Rc::clone(&window));
+    let readers = readers::load(&*library.code).await?;
+    let mut reader = readers.go_on(Rc::<Window>::clone(&window), indexer, at);
+    reader.keep_texts(true);
+    let beginning = Beginning {
+        reader,
+        progress: Some(Progress::More),
+        entries: Vec::new(),
+        begun: None,
+        start,
+    };
+    let file = Rc::clone(&window) as Rc<dyn Source>;
+    let large = LargeFile {
+        library,
+        reading,
+        id: &id,
+        source: &file,
+        annotated: None,
+    };
+    let outcome = large.read_to_end(beginning).await;
+    file.release();
+    let outcome = outcome?;
+    if let FileOutcome::Taken = outcome {
+        kept(reading).await;
+        let known = KnownFile {
+            id,
+            name: file.name(),
+            size: file.size(),
+            // Its end, by which it would be recognised, has changed and changes again.
+            whole: false,
+            end: None,
+            fields,
+            source: Some(source),
+        };
+        keep_file(library, reading, known).await;
+    }
+    Ok(outcome)
+}
+
 /// Takes the partial episode of a file that is not read further.
-fn begun(beginning: Option<Box<dyn Beginning>>) -> Option<Begun> {
-    beginning?.take_begun()
+fn begun(beginning: Option<Beginning>) -> Option<Begun> {
+    beginning?.begun
 }

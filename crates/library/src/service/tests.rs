@@ -4,7 +4,6 @@ use std::any::Any;
 use std::ops::Range;
 
 use futures_util::FutureExt;
-use futures_util::future::LocalBoxFuture;
 use volary_analysis::annotations::{Annotation, Annotations, sidecar};
 use volary_core::message::Message;
 use volary_core::virtual_clock::VirtualClock;
@@ -17,7 +16,7 @@ use super::step_dumps::StepDumps;
 use super::*;
 use crate::lazy_code::LinkedCode;
 use crate::repository::{Held, Item, MemoryStore};
-use crate::source::{Source, start_of};
+use crate::source::{ReadAt, ReadBytes, Source, start_of};
 
 /// A file in memory.
 #[derive(Clone, Debug)]
@@ -28,7 +27,7 @@ pub(crate) struct MemorySource {
     pub(crate) bytes: Vec<u8>,
 }
 
-impl Source for MemorySource {
+impl ReadAt for MemorySource {
     fn name(&self) -> Text {
         self.name.clone()
     }
@@ -37,13 +36,15 @@ impl Source for MemorySource {
         self.bytes.len() as u64
     }
 
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+    fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
         let bytes = self.bytes.get(range.start as usize..range.end as usize);
         let bytes = bytes.map(<[u8]>::to_vec);
         std::future::ready(bytes.ok_or_else(|| "The file ends before that.".to_owned()))
             .boxed_local()
     }
+}
 
+impl Source for MemorySource {
     fn followed_by(&self, others: &[Rc<dyn Source>]) -> Option<Rc<dyn Source>> {
         let others = others.iter().map(|other| other.as_any().downcast_ref());
         let others: Vec<&MemorySource> = others.collect::<Option<_>>()?;
@@ -649,7 +650,7 @@ struct Noted {
     read: RefCell<Vec<Range<u64>>>,
 }
 
-impl Source for Noted {
+impl ReadAt for Noted {
     fn name(&self) -> Text {
         self.file.name()
     }
@@ -658,7 +659,7 @@ impl Source for Noted {
         self.file.size()
     }
 
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+    fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
         self.read.borrow_mut().push(range.clone());
         self.file.read(range)
     }
@@ -666,7 +667,9 @@ impl Source for Noted {
     fn read_through(&self, start: u64) {
         self.through.set(Some(start));
     }
+}
 
+impl Source for Noted {
     fn as_any(&self) -> &dyn Any {
         self
     }

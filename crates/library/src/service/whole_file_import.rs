@@ -9,6 +9,7 @@ use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_core::quantity::size_text;
 use volary_episode::native;
+use volary_formats::import::index::LARGEST_WHOLE;
 use volary_formats::import::{InputFile, NoteLevel};
 
 use super::naming::Named;
@@ -19,8 +20,6 @@ use crate::parquet;
 use crate::repository::{Held, Item};
 use crate::source::Source;
 
-/// The maximum size of all such files together.
-pub(super) const LARGEST_WHOLE: u64 = 512 << 20;
 /// Reads files that must be read as a whole, and files that belong together.
 pub(super) async fn read_together<'a>(
     library: &'a LibraryService,

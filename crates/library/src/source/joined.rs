@@ -4,10 +4,9 @@ use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
-use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 
-use super::Source;
+use super::{ReadAt, ReadBytes, Source};
 
 /// Several files, read as one under the name of the first.
 pub struct JoinedSource {
@@ -36,7 +35,7 @@ impl JoinedSource {
     }
 }
 
-impl Source for JoinedSource {
+impl ReadAt for JoinedSource {
     fn name(&self) -> Text {
         self.files
             .first()
@@ -48,7 +47,7 @@ impl Source for JoinedSource {
         self.files.iter().map(|file| file.size()).sum()
     }
 
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+    fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
         let parts = self.parts(&range).into_iter();
         let mut parts: Vec<_> = parts.map(|(file, part)| file.read(part)).collect();
         if parts.len() == 1 {
@@ -63,19 +62,21 @@ impl Source for JoinedSource {
         })
     }
 
+    fn read_through(&self, start: u64) {
+        let parts = self.parts(&(start..self.size()));
+        if let Some((file, part)) = parts.first() {
+            file.read_through(part.start);
+        }
+    }
+}
+
+impl Source for JoinedSource {
     fn as_any(&self) -> &dyn Any {
         self
     }
 
     fn is_growing(&self) -> bool {
         self.files.iter().any(|file| file.is_growing())
-    }
-
-    fn read_through(&self, start: u64) {
-        let parts = self.parts(&(start..self.size()));
-        if let Some((file, part)) = parts.first() {
-            file.read_through(part.start);
-        }
     }
 
     fn release(&self) {
@@ -134,7 +135,7 @@ mod tests {
         through: RefCell<Vec<u64>>,
     }
 
-    impl Source for Special {
+    impl ReadAt for Special {
         fn name(&self) -> Text {
             "special".into()
         }
@@ -143,20 +144,22 @@ mod tests {
             10
         }
 
-        fn read(&self, _range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        fn read(&self, _range: Range<u64>) -> ReadBytes<'_> {
             std::future::ready(Err("It was moved.".to_owned())).boxed_local()
         }
 
+        fn read_through(&self, start: u64) {
+            self.through.borrow_mut().push(start);
+        }
+    }
+
+    impl Source for Special {
         fn as_any(&self) -> &dyn Any {
             self
         }
 
         fn is_growing(&self) -> bool {
             self.is_growing
-        }
-
-        fn read_through(&self, start: u64) {
-            self.through.borrow_mut().push(start);
         }
 
         fn can_be_read_again(&self) -> bool {

@@ -5,16 +5,15 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use futures_util::FutureExt;
-use futures_util::future::LocalBoxFuture;
 use volary_browser::files::streaming_download::StreamingDownload;
 use volary_core::json::Text;
-use volary_library::source::Source;
+use volary_library::source::{ReadAt, ReadBytes, Source};
 
 /// A download as a source.
 #[derive(Clone)]
 pub(crate) struct DownloadSource(pub Rc<StreamingDownload>);
 
-impl Source for DownloadSource {
+impl ReadAt for DownloadSource {
     fn name(&self) -> Text {
         self.0.name().into()
     }
@@ -23,10 +22,12 @@ impl Source for DownloadSource {
         self.0.size()
     }
 
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+    fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
         self.0.slice(range).boxed_local()
     }
+}
 
+impl Source for DownloadSource {
     fn as_any(&self) -> &dyn Any {
         self
     }

@@ -5,16 +5,15 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use futures_util::FutureExt;
-use futures_util::future::LocalBoxFuture;
 use volary_browser::files::GivenFile;
 use volary_core::json::Text;
-use volary_library::source::Source;
+use volary_library::source::{ReadAt, ReadBytes, Source};
 
 /// A file of the browser as a source.
 #[derive(Clone, Debug)]
 pub(crate) struct GivenSource(pub GivenFile);
 
-impl Source for GivenSource {
+impl ReadAt for GivenSource {
     fn name(&self) -> Text {
         self.0.name.as_str().into()
     }
@@ -23,10 +22,12 @@ impl Source for GivenSource {
         self.0.size as u64
     }
 
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+    fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
         self.0.slice(range).boxed_local()
     }
+}
 
+impl Source for GivenSource {
     fn followed_by(&self, others: &[Rc<dyn Source>]) -> Option<Rc<dyn Source>> {
         let others = others.iter().map(|other| {
             let other: &GivenSource = other.as_any().downcast_ref()?;

@@ -17,11 +17,12 @@ use super::super::tests::{
 use super::*;
 use crate::file_server::ListPieces;
 use crate::repository::EpisodeStore;
+use crate::source::{ReadAt, ReadBytes};
 
 /// A file that is being written to.
 struct Written(MemorySource);
 
-impl Source for Written {
+impl ReadAt for Written {
     fn name(&self) -> Text {
         self.0.name()
     }
@@ -30,10 +31,12 @@ impl Source for Written {
         self.0.size()
     }
 
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+    fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
         self.0.read(range)
     }
+}
 
+impl Source for Written {
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -258,7 +261,7 @@ fn a_training_dump_that_is_written_later_is_joined() {
 /// A file whose bytes arrive later.
 struct Late(MemorySource);
 
-impl Source for Late {
+impl ReadAt for Late {
     fn name(&self) -> Text {
         self.0.name()
     }
@@ -267,7 +270,7 @@ impl Source for Late {
         self.0.size()
     }
 
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+    fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
         let mut waits = 3;
         let bytes = self.0.bytes[range.start as usize..range.end as usize].to_vec();
         poll_fn(move |_| {
@@ -279,7 +282,9 @@ impl Source for Late {
         })
         .boxed_local()
     }
+}
 
+impl Source for Late {
     fn as_any(&self) -> &dyn Any {
         self
     }

@@ -1,19 +1,17 @@
 //! A read-ahead buffer on a file.
 
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
-use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
-use volary_formats::import::fields::FieldMapping;
 
-use super::Source;
+use super::{ReadAt, ReadBytes};
+use crate::import::fields::FieldMapping;
 
 /// A read-ahead buffer: reads a file in larger pieces than requested, because the next range usually follows.
-pub struct Window {
-    source: Rc<dyn Source>,
+pub struct Window<S: ReadAt + ?Sized = dyn ReadAt> {
+    source: Rc<S>,
     held: RefCell<(u64, Vec<u8>)>,
     /// The size of the last piece.
     piece: Cell<u64>,
@@ -29,9 +27,9 @@ const PIECE: u64 = 4 << 20;
 /// downloading.
 pub(super) const FIRST_PIECE: u64 = 1 << 18;
 
-impl Window {
+impl<S: ReadAt + ?Sized> Window<S> {
     /// Creates an empty buffer for a file.
-    pub fn on(source: Rc<dyn Source>) -> Window {
+    pub fn on(source: Rc<S>) -> Window<S> {
         Window {
             source,
             held: RefCell::default(),
@@ -42,13 +40,13 @@ impl Window {
     }
 
     /// The same, with pieces of at most this size.
-    pub fn with_pieces_of(mut self, largest: u64) -> Window {
+    pub fn with_pieces_of(mut self, largest: u64) -> Window<S> {
         self.largest = largest;
         self
     }
 
     /// The same, on a file that is read by a mapping.
-    pub fn read_by(mut self, fields: Option<FieldMapping>) -> Window {
+    pub fn read_by(mut self, fields: Option<FieldMapping>) -> Window<S> {
         self.fields = fields;
         self
     }
@@ -58,7 +56,8 @@ impl Window {
         self.fields.as_ref()
     }
 
-    pub fn source(&self) -> &Rc<dyn Source> {
+    /// The file.
+    pub fn source(&self) -> &Rc<S> {
         &self.source
     }
 
@@ -93,6 +92,11 @@ impl Window {
         self.held.replace((start, bytes));
     }
 
+    /// Drops the bytes in the buffer.
+    pub fn clear(&self) {
+        self.held.take();
+    }
+
     /// Whether the buffer has the byte at an offset, or ends there.
     pub(super) fn reaches(&self, offset: u64) -> bool {
         let (start, bytes) = &*self.held.borrow();
@@ -113,7 +117,7 @@ impl Window {
 }
 
 /// A read starts with the first poll.
-impl Source for Window {
+impl<S: ReadAt + ?Sized> ReadAt for Window<S> {
     fn name(&self) -> Text {
         self.source.name()
     }
@@ -122,25 +126,12 @@ impl Source for Window {
         self.source.size()
     }
 
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+    fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
         Box::pin(Window::read(self, range))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self.source.as_any()
-    }
-
-    fn is_growing(&self) -> bool {
-        self.source.is_growing()
     }
 
     fn read_through(&self, start: u64) {
         self.source.read_through(start);
-    }
-
-    fn release(&self) {
-        self.held.take();
-        self.source.release();
     }
 }
 
@@ -156,7 +147,7 @@ mod tests {
     fn a_window_grows_with_sequential_reads_and_restarts_after_a_jump() {
         let bytes: Vec<u8> = (0..12 << 20).map(|place: u32| (place >> 9) as u8).collect();
         let source = Noted::of(bytes.clone());
-        let window = Window::on(Rc::clone(&source) as Rc<dyn Source>);
+        let window = Window::on(Rc::clone(&source) as Rc<dyn ReadAt>);
         let read = |range: Range<u64>| {
             let read = window.read(range.clone()).now_or_never().unwrap().unwrap();
             assert_eq!(read, bytes[range.start as usize..range.end as usize]);
@@ -184,7 +175,7 @@ mod tests {
             Ok(vec![7; 10])
         );
         assert!(source.read.borrow().is_empty());
-        window.release();
+        window.clear();
         read(110..120);
         assert_eq!(source.read.borrow().len(), 1);
     }
@@ -193,7 +184,7 @@ mod tests {
     fn a_large_range_is_not_held_twice() {
         let bytes: Vec<u8> = (0..2 * PIECE).map(|at| (at % 251) as u8).collect();
         let source = Noted::of(bytes.clone());
-        let window = Window::on(Rc::clone(&source) as Rc<dyn Source>);
+        let window = Window::on(Rc::clone(&source) as Rc<dyn ReadAt>);
         let read = window.read(5..5 + PIECE).now_or_never().unwrap().unwrap();
         assert_eq!(read, bytes[5..5 + PIECE as usize]);
         assert!(window.held.borrow().1.is_empty());
@@ -219,7 +210,7 @@ mod tests {
     #[test]
     fn pieces_stay_within_their_limit() {
         let source = Noted::of(vec![7; 4 << 20]);
-        let window = Window::on(Rc::clone(&source) as Rc<dyn Source>).with_pieces_of(1 << 19);
+        let window = Window::on(Rc::clone(&source) as Rc<dyn ReadAt>).with_pieces_of(1 << 19);
         for at in 0..400 {
             let range = at * 10_000..(at + 1) * 10_000;
             window.read(range).now_or_never().unwrap().unwrap();
@@ -242,7 +233,7 @@ mod tests {
                 let read = window.read(start..end).now_or_never().expect("it is ready");
                 prop_assert_eq!(read.as_deref(), Ok(&bytes[start as usize..end as usize]));
                 if is_released {
-                    window.release();
+                    window.clear();
                 }
             }
         }

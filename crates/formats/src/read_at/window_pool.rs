@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use futures_util::future::try_join_all;
 
-use super::Source;
+use super::ReadAt;
 use super::window::{FIRST_PIECE, Window};
 
 /// Read-ahead buffers for several places of a file that are read in turn, such as the columns of a table.
 pub struct WindowPool {
-    source: Rc<dyn Source>,
+    source: Rc<dyn ReadAt>,
     /// The last used one is last.
     windows: Vec<Window>,
 }
@@ -22,7 +22,7 @@ impl WindowPool {
     const LARGEST: u64 = 1 << 19;
 
     /// Creates empty buffers for a file.
-    pub fn on(source: Rc<dyn Source>) -> WindowPool {
+    pub fn on(source: Rc<dyn ReadAt>) -> WindowPool {
         WindowPool {
             source,
             windows: Vec::new(),
@@ -107,7 +107,7 @@ mod tests {
         let size = 4 << 20;
         let bytes: Vec<u8> = (0..size).map(|at: u32| (at % 251) as u8).collect();
         let source = Noted::of(bytes.clone());
-        let mut pool = WindowPool::on(Rc::clone(&source) as Rc<dyn Source>);
+        let mut pool = WindowPool::on(Rc::clone(&source) as Rc<dyn ReadAt>);
         let (columns, cell) = (8, 16 << 10);
         let column = u64::from(size) / columns;
         for row in 0..column / cell {
@@ -125,7 +125,7 @@ mod tests {
     fn ranges_of_one_place_are_read_once_and_in_their_order() {
         let bytes: Vec<u8> = (0..2 << 20).map(|at: u32| (at % 251) as u8).collect();
         let source = Noted::of(bytes.clone());
-        let mut pool = WindowPool::on(Rc::clone(&source) as Rc<dyn Source>);
+        let mut pool = WindowPool::on(Rc::clone(&source) as Rc<dyn ReadAt>);
         // Two places, each with ranges beside one another, and more ranges than buffers.
         let ranges: Vec<_> = (0..50)
             .map(|number| (number % 2) * (1 << 20) + number * 100)
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn the_buffers_that_were_not_used_for_longest_go() {
         let source = Noted::of(vec![7; 64 << 20]);
-        let mut pool = WindowPool::on(Rc::clone(&source) as Rc<dyn Source>);
+        let mut pool = WindowPool::on(Rc::clone(&source) as Rc<dyn ReadAt>);
         let place = |number: usize| {
             let at = number as u64 * (2 << 20);
             at..at + 10
