@@ -205,6 +205,31 @@ fn at(bytes: &[u8], place: &std::ops::Range<u64>) -> Vec<u8> {
     bytes[place.start as usize..place.end as usize].to_vec()
 }
 
+/// An id with a number may be that of another episode.
+#[test]
+fn ids_are_those_of_an_import() {
+    let line = |id: &str| {
+        let episode = Episode {
+            id: id.into(),
+            ..Episode::default()
+        };
+        to_text(&episode) + "\n"
+    };
+    let file = InputFile {
+        name: Some("a.jsonl".into()),
+        bytes: ["a", "a (2)", "a", "b", "a"]
+            .map(line)
+            .concat()
+            .into_bytes(),
+    };
+    let (entries, _, _) = index("a.jsonl", &file.bytes);
+    let ids: Vec<_> = entries.iter().map(|entry| &*entry.row.id).collect();
+    assert_eq!(ids, ["a", "a (2)", "a (3)", "b", "a (4)"]);
+    let whole = import(&[file]).unwrap().episodes;
+    let expected: Vec<_> = whole.iter().map(|episode| &*episode.id).collect();
+    assert_eq!(ids, expected);
+}
+
 #[test]
 fn packed_logs_are_read_sample_by_sample() {
     for name in [
