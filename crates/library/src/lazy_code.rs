@@ -13,13 +13,13 @@ use volary_formats::export::training_rows::RowColumn;
 use volary_parquet::{Rows, read_rows};
 
 use crate::parquet::{self, Table};
+use crate::readers::{Readers, all_readers};
 use crate::replay::{self, Replayed};
-use crate::service::readers::Readers;
 
 /// Code that is loaded when it is first needed. All errors are messages for the user.
 pub trait LazyCode {
     /// The readers of all formats.
-    fn readers(&self) -> LocalBoxFuture<'static, Result<Readers, String>>;
+    fn readers(&self) -> LocalBoxFuture<'static, Result<&'static dyn Readers, String>>;
 
     /// Reads a Parquet file of at most `largest` bytes as JSON Lines.
     fn read_parquet(
@@ -40,11 +40,11 @@ pub trait LazyCode {
 
 /// The code as part of the program. Replays get nothing from outside.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LinkedCode;
+pub struct StaticCode;
 
-impl LazyCode for LinkedCode {
-    fn readers(&self) -> LocalBoxFuture<'static, Result<Readers, String>> {
-        ready(Ok(Readers::all())).boxed_local()
+impl LazyCode for StaticCode {
+    fn readers(&self) -> LocalBoxFuture<'static, Result<&'static dyn Readers, String>> {
+        ready(Ok(all_readers())).boxed_local()
     }
 
     fn read_parquet(

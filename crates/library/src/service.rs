@@ -8,7 +8,6 @@
 //!   files that have grown, and `renewal` keeps the rows of those that are read again.
 //! - `reading`: files to episodes. Large files are imported by `streaming_import`, each a `large_file`. Their first episode can be
 //!   opened meanwhile (`partial_preview`). Other files are imported by `whole_file_import`. `report`: what is said about all of them.
-//!   `readers`: the readers of all formats, which are loaded when a file needs them.
 //!   `known_files` recognises files that were imported before. `naming` chooses ids, and `cancelled` holds the cancelled
 //!   readings. `unstored`: episodes that the browser refused to store. `annotations` joins annotations with traces in large files, and `step_dumps` training dumps with rollouts.
 //!
@@ -30,7 +29,6 @@ mod listing;
 mod naming;
 mod opening;
 mod partial_preview;
-pub(crate) mod readers;
 mod reading;
 mod renewal;
 mod report;
@@ -227,7 +225,7 @@ impl LibraryService {
             Request::Map { mappings } => drop(self.mappings.replace(mappings)),
             Request::Preview { head, fields } => {
                 let head = Json::parse(&head).unwrap_or_default();
-                let previewed = async { readers::load(&*self.code).await?.preview(&head, &fields) };
+                let previewed = async { self.code.readers().await?.preview(&head, &fields) };
                 match previewed.await.map(|episodes| episodes.into_iter().next()) {
                     Ok(Some(episode)) => give(episode, Vec::new()),
                     Ok(None) => refuse(String::new()),

@@ -18,8 +18,8 @@ use volary_formats::import::fields::Mappings;
 use volary_formats::import::index::annotated::{AnnotationPlaces, is_annotation};
 use volary_formats::import::index::{Entry, LARGE, LARGEST_WHOLE, Progress};
 
+use super::LibraryService;
 use super::reading::{RunningImport, is_cancelled};
-use super::{LibraryService, readers};
 use crate::source::{MemoryFile, Source};
 
 /// The size of the slices in which annotations are scanned.
@@ -182,7 +182,7 @@ impl AnnotatedTraces<'_> {
                 Err(_) => return,
             }
         }
-        let Ok(readers) = readers::load(&*library.code).await else {
+        let Ok(readers) = library.code.readers().await else {
             return;
         };
         let name = self.source.name();
@@ -197,7 +197,7 @@ impl AnnotatedTraces<'_> {
 
 /// Whether the first episode of a file is a trace. `None` if the readers, or the file, cannot be read.
 async fn begins_with_trace(library: &LibraryService, file: &Rc<dyn Source>) -> Option<bool> {
-    let readers = readers::load(&*library.code).await.ok()?;
+    let readers = library.code.readers().await.ok()?;
     let size = file.size().min(FIRST_LINE);
     let mappings = Mappings::default();
     let mut slices = readers.begin_slices(Rc::<dyn Source>::clone(file), size, mappings);

@@ -6,7 +6,7 @@ use volary_formats::import::InputFile;
 use volary_formats::import::fields::Mappings;
 use volary_protocol::library::NamedFile;
 
-use super::{LibraryService, readers};
+use super::LibraryService;
 
 /// Reads files. Returns their first episode with notes for the user, or why there is none.
 pub(super) async fn read(
@@ -18,7 +18,9 @@ pub(super) async fn read(
         bytes: file.bytes,
     });
     let files: Vec<InputFile> = files.collect();
-    let outcome = readers::load(&*library.code)
+    let outcome = library
+        .code
+        .readers()
         .await?
         .import(&files, &Mappings::default());
     let outcome = outcome.map_err(|refused| refused.reason)?;

@@ -10,7 +10,7 @@ use volary_core::virtual_clock::VirtualClock;
 use super::tests::*;
 use super::*;
 use super::{listing, opening, reading};
-use crate::lazy_code::LinkedCode;
+use crate::lazy_code::StaticCode;
 use crate::repository::{Held, Item, KnownFile, ListedRow, MemoryStore, Stored, Unkept};
 use crate::source::Source;
 use volary_protocol::episode::EpisodeChunk;
@@ -91,7 +91,7 @@ impl EpisodeStore for SlowStore {
 fn rows_that_are_not_stored_yet_can_be_opened() {
     let store = SlowStore::default();
     let clock = Rc::new(VirtualClock::new());
-    let service = LibraryService::new(store.clone(), Rc::new(LinkedCode), clock, || 1.0);
+    let service = LibraryService::new(store.clone(), Rc::new(StaticCode), clock, || 1.0);
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let two = Rc::new(file("x.jsonl", &[episode("a", "one"), episode("b", "two")]));
@@ -161,7 +161,7 @@ fn changes_during_the_first_listing_are_not_lost() {
     ["a", "x-1", "y"].into_iter().for_each(keep);
     store.is_slow_to_list.set(true);
     let clock = Rc::new(VirtualClock::new());
-    let service = LibraryService::new(store.clone(), Rc::new(LinkedCode), clock, || 1.0);
+    let service = LibraryService::new(store.clone(), Rc::new(StaticCode), clock, || 1.0);
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let mut context = Context::from_waker(Waker::noop());
@@ -261,7 +261,7 @@ fn an_unreadable_store_is_reported_and_new_episodes_are_shown() {
     store.is_open.set(true);
     store.is_unreadable.set(true);
     let clock = Rc::new(VirtualClock::new());
-    let service = LibraryService::new(store, Rc::new(LinkedCode), clock, || 1.0);
+    let service = LibraryService::new(store, Rc::new(StaticCode), clock, || 1.0);
     let heard = ask(&service, Request::List);
     let reason = Text::from("The database failed.");
     assert!(heard.contains(&Output::Event(Event::NotRead { reason })));

@@ -15,6 +15,7 @@ use futures_util::future::{Either, join, select};
 use futures_util::{StreamExt, stream};
 use volary_core::json::{Json, Text};
 use volary_core::quantity::plural;
+use volary_formats::import::index::torch_dump::is_dump;
 use volary_formats::import::{Note, NoteLevel};
 use volary_protocol::RequestId;
 use volary_protocol::library::{Event, FileChanges, FileList, Origin, RemoteFile};
@@ -24,7 +25,7 @@ use super::dump_pairs::{DumpPairs, other_dump_of};
 use super::file_list::{Groups, Lines};
 use super::renewal::Renewal;
 use super::report::Report;
-use super::{LibraryService, Output, Send, readers, reading as readings};
+use super::{LibraryService, Output, Send, reading as readings};
 use crate::file_server::{FileServer, ListedFile, Opened};
 use crate::source::{Source, Window};
 
@@ -176,6 +177,14 @@ impl<'a> Fetching<'a> {
         opened.buffered(CONCURRENT_OPENS).collect().await
     }
 
+    /// Loads the readers before they are used, if one of these files may need them. A failure is ignored: the first use tries
+    /// again and reports it.
+    async fn load_readers_ahead(&self, files: &[ListedFile]) {
+        if !files.iter().all(|listed| is_dump(&listed.file.name)) {
+            let _ = self.service.code.readers().await;
+        }
+    }
+
     async fn go_on(&self, window: Window, continuation: Continuation) {
         let service = self.service;
         let ids = continuation.unfinished(service);
@@ -282,8 +291,7 @@ impl<'a> Fetching<'a> {
         if files.is_empty() {
             return None;
         }
-        let names = files.iter().map(|listed| &listed.file.name);
-        let readers = readers::load_ahead(&*self.service.code, names);
+        let readers = self.load_readers_ahead(&files);
         let opened = join(self.open_all(&files), readers);
         let (sources, ()) = self.unless_cancelled(opened).await?;
         Some(OpenGroup { files, sources })

@@ -10,7 +10,7 @@ use volary_episode::{Episode, native};
 use volary_formats::import::index::torch_dump;
 use volary_protocol::library::TaggedEpisode;
 
-use super::{KnownEpisode, LibraryService, listing, readers};
+use super::{KnownEpisode, LibraryService, listing};
 use crate::repository::{EpisodeStore, InFile};
 use crate::source::{Source, Window};
 
@@ -99,7 +99,7 @@ pub(super) async fn open_at(
     let episode = if torch_dump::is_sample(&at.place, &parts) {
         torch_dump::open_sample(&name, &parts, &at.place, row)
     } else {
-        let readers = readers::load(&*library.code).await?;
+        let readers = library.code.readers().await?;
         readers.open(&name, parts, &at.place, row, window.fields())
     };
     episode.ok_or_else(|| format!("{name} no longer contains a trajectory at this position."))

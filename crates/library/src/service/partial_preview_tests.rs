@@ -16,7 +16,7 @@ use volary_protocol::library::Origin;
 use super::tests::{id_of_now, large};
 use super::*;
 use super::{finding, opening, reading};
-use crate::lazy_code::LinkedCode;
+use crate::lazy_code::StaticCode;
 use crate::repository::{Held, Item, MemoryStore};
 use crate::source::{ReadAt, ReadBytes, Source};
 
@@ -104,7 +104,7 @@ fn service_at(clock: Rc<dyn Clock>) -> LibraryService {
 }
 
 fn service_of(store: MemoryStore, clock: Rc<dyn Clock>) -> LibraryService {
-    LibraryService::new(store, Rc::new(LinkedCode), clock, || 1.0)
+    LibraryService::new(store, Rc::new(StaticCode), clock, || 1.0)
 }
 
 fn opened(service: &LibraryService, id: &str) -> Result<Episode, String> {

@@ -12,7 +12,7 @@ use super::keeping_tests::SlowStore;
 use super::partial_preview_tests::{Slow, Watch, begun, grown, log};
 use super::*;
 use super::{opening, reading};
-use crate::lazy_code::LinkedCode;
+use crate::lazy_code::StaticCode;
 use crate::source::{ReadAt, Source};
 
 const PROVISIONAL: &str = "e-1-1 (reading 1)";
@@ -22,7 +22,7 @@ fn service(store: &SlowStore) -> LibraryService {
     store.is_slow_to_list.set(true);
     store.is_open.set(true);
     let clock = Rc::new(VirtualClock::new());
-    LibraryService::new(store.clone(), Rc::new(LinkedCode), clock, || 1.0)
+    LibraryService::new(store.clone(), Rc::new(StaticCode), clock, || 1.0)
 }
 
 /// Reads a log. Returns the output after two megabytes arrived, and after the store was listed and all or no more
@@ -123,7 +123,7 @@ fn it_gets_its_own_id_once_that_is_known_to_be_free() {
     store.is_open.set(true);
     let watch = Rc::new(Watch::default());
     let clock = Rc::clone(&watch) as Rc<dyn Clock>;
-    let service = LibraryService::new(store.clone(), Rc::new(LinkedCode), clock, || 1.0);
+    let service = LibraryService::new(store.clone(), Rc::new(StaticCode), clock, || 1.0);
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let file = log("");

@@ -16,7 +16,6 @@ use volary_episode::native;
 use volary_formats::import::InputFile;
 use volary_formats::import::fields::Mappings;
 
-use super::readers;
 use crate::lazy_code::LazyCode;
 use crate::parquet;
 use crate::repository::Reread;
@@ -89,9 +88,7 @@ impl FilesRead {
                 }
             }
         }
-        let outcome = readers::load(&*self.code)
-            .await?
-            .import(&inputs, &self.mappings);
+        let outcome = self.code.readers().await?.import(&inputs, &self.mappings);
         let episodes = outcome.map(|outcome| outcome.episodes).unwrap_or_default();
         let mut texts = episodes.into_iter().map(|mut episode| {
             tags::take(&mut episode);

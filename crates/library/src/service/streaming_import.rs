@@ -17,7 +17,7 @@ use super::known_files::{identify, keep_file, note_uncopied, tell_again};
 use super::large_file::{Beginning, LargeFile};
 use super::partial_preview::Begun;
 use super::reading::{FileOutcome, RunningImport, kept};
-use super::{LibraryService, listing, partial_preview, readers, reading};
+use super::{LibraryService, listing, partial_preview, reading};
 use crate::repository::KnownFile;
 use crate::source::{Source, Window, end_of};
 
@@ -64,7 +64,7 @@ pub(super) async fn read_in_place<'a>(
             };
             begin_archive(library, own, file, trained).await?
         } else {
-            let readers = readers::load(&*library.code).await?;
+            let readers = library.code.readers().await?;
             let mappings = library.mappings.borrow().clone();
             // The annotations behind the traces are not indexed.
             Some(readers.begin_slices(Rc::<dyn Source>::clone(file), size, mappings))
@@ -174,7 +174,7 @@ async fn begin_archive(
     };
     let Some(mut dump) = TorchDump::of(Rc::<dyn Source>::clone(source), file.size(), &members)
     else {
-        let readers = readers::load(&*library.code).await?;
+        let readers = library.code.readers().await?;
         return Ok(readers.begin_log(Rc::<dyn Source>::clone(source), &members, parts));
     };
     let Some(trained) = trained else {
@@ -212,7 +212,7 @@ pub(super) async fn read_on<'a>(
         .windows
         .borrow_mut()
         .insert(id.clone(), Rc::clone(&window));
-    let readers = readers::load(&*library.code).await?;
+    let readers = library.code.readers().await?;
     let mut reader = readers.go_on(Rc::<Window>::clone(&window), indexer, at);
     reader.keep_texts(true);
     let beginning = Beginning {

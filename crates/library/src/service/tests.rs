@@ -14,7 +14,7 @@ use volary_protocol::library::{ExportFormat, FoundRun, Origin};
 use super::reading;
 use super::step_dumps::StepDumps;
 use super::*;
-use crate::lazy_code::LinkedCode;
+use crate::lazy_code::StaticCode;
 use crate::repository::{Held, Item, MemoryStore};
 use crate::source::{ReadAt, ReadBytes, Source, start_of};
 
@@ -63,7 +63,7 @@ impl Source for MemorySource {
 
 pub(crate) fn service_of(store: MemoryStore) -> LibraryService {
     let clock = Rc::new(VirtualClock::new());
-    LibraryService::new(store, Rc::new(LinkedCode), clock, || 1.0)
+    LibraryService::new(store, Rc::new(StaticCode), clock, || 1.0)
 }
 
 pub(crate) fn service() -> LibraryService {

@@ -15,7 +15,7 @@ use volary_formats::import::{InputFile, NoteLevel};
 use super::naming::Named;
 use super::reading::RunningImport;
 use super::reread::FilesRead;
-use super::{BATCH, LibraryService, Output, listing, naming, readers, reading};
+use super::{BATCH, LibraryService, Output, listing, naming, reading};
 use crate::parquet;
 use crate::repository::{Held, Item};
 use crate::source::Source;
@@ -94,7 +94,7 @@ async fn read_inputs<'a>(
 ) {
     let (inputs, sources): (Vec<InputFile>, Vec<Rc<dyn Source>>) = inputs.into_iter().unzip();
     sources.iter().for_each(|source| source.release());
-    let readers = match readers::load(&*library.code).await {
+    let readers = match library.code.readers().await {
         Ok(readers) => readers,
         Err(reason) => return reading.note(NoteLevel::Unreadable, &"".into(), reason),
     };

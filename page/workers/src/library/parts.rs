@@ -9,9 +9,10 @@ use leptos::wasm_split::wasm_split;
 use volary_core::Clock;
 use volary_episode::Episode;
 use volary_formats::export::training_rows::RowColumn;
+use volary_library::LazyCode;
 use volary_library::parquet::{Table, begin_table};
+use volary_library::readers::{Readers, all_readers};
 use volary_library::replay::{Replayed, replay};
-use volary_library::{LazyCode, Readers};
 use volary_parquet::{ParquetError, Rows, contradictory, read_rows};
 
 use crate::checkout::StoredData;
@@ -26,8 +27,8 @@ type BeginParquet = fn(&[RowColumn]) -> Result<Box<dyn Table>, String>;
 type Replay = fn(Episode, Rc<dyn Clock>) -> LocalBoxFuture<'static, Replayed>;
 
 #[wasm_split(readers, wasm_split_path = leptos::wasm_split, fallible)]
-fn load_readers() -> Loaded<Readers> {
-    Ok(Readers::all())
+fn load_readers() -> Loaded<&'static dyn Readers> {
+    Ok(all_readers())
 }
 
 #[wasm_split(parquet, wasm_split_path = leptos::wasm_split, fallible)]
@@ -46,7 +47,7 @@ fn load_environments() -> Loaded<Replay> {
 }
 
 impl LazyCode for LazyParts {
-    fn readers(&self) -> LocalBoxFuture<'static, Result<Readers, String>> {
+    fn readers(&self) -> LocalBoxFuture<'static, Result<&'static dyn Readers, String>> {
         let unloaded = |Unloaded| {
             let advice = Unloaded::ADVICE;
             format!(

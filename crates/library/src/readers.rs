@@ -1,46 +1,33 @@
 //! The readers of all formats: lazy code, more than a third of what the library needs. Only rollout dumps are read without
 //! it, so that the rows of a training run appear sooner.
 //!
-//! Invariant: outside of [`Readers::all`], nothing calls a reader.
+//! Invariant: outside of [`all_readers`], nothing calls a reader.
 
 use std::rc::Rc;
 
 use volary_analysis::table::Row;
-use volary_core::json::{Json, Text};
+use volary_core::json::Json;
 use volary_episode::Episode;
 use volary_formats::archive::Limits;
 use volary_formats::archive::listing::{ListedMember, Parts};
 use volary_formats::import::fields::{FieldMapping, Mappings, Unmapped};
-use volary_formats::import::index::torch_dump::is_dump;
 use volary_formats::import::index::{
     EpisodeRange, InPlace, Indexer, PackedLog, Slices, open_mapped,
 };
 use volary_formats::import::{ImportError, ImportOutcome, InputFile, import_mapped, preview};
 
-use crate::lazy_code::LazyCode;
 use crate::source::ReadAt;
 
 /// Why files were not imported. The message of an [`ImportError`] lists all readers, so only their part can write it.
-pub(super) struct Refused {
+pub struct Refused {
     /// For people.
     pub reason: String,
     /// The files whose members can be mapped.
     pub unmapped: Vec<Unmapped>,
 }
 
-/// The readers of all formats.
-#[derive(Clone, Copy)]
-pub struct Readers(&'static dyn ReaderCode);
-
-impl Readers {
-    /// This reaches the code of all readers.
-    pub fn all() -> Readers {
-        Readers(&AllReaders)
-    }
-}
-
-/// The operations that need a reader. This is a trait so that only [`Readers::all`] contains their code.
-pub(super) trait ReaderCode {
+/// The operations that need a reader. This is a trait so that only [`all_readers`] reaches their code.
+pub trait Readers {
     /// Imports files that are in memory.
     fn import(&self, files: &[InputFile], mappings: &Mappings) -> Result<ImportOutcome, Refused>;
 
@@ -73,22 +60,14 @@ pub(super) trait ReaderCode {
     ) -> Option<Box<dyn InPlace>>;
 }
 
-/// Loads the readers. The error is a message for the user.
-pub(super) async fn load(code: &dyn LazyCode) -> Result<&'static dyn ReaderCode, String> {
-    code.readers().await.map(|Readers(readers)| readers)
-}
-
-/// Loads the readers before they are used, if one of these files may need them. A failure is ignored: the first use tries
-/// again and reports it.
-pub(super) async fn load_ahead(code: &dyn LazyCode, files: impl IntoIterator<Item = &Text>) {
-    if !files.into_iter().all(|name| is_dump(name)) {
-        let _ = load(code).await;
-    }
+/// The readers of all formats.
+pub fn all_readers() -> &'static dyn Readers {
+    &AllReaders
 }
 
 struct AllReaders;
 
-impl ReaderCode for AllReaders {
+impl Readers for AllReaders {
     fn import(&self, files: &[InputFile], mappings: &Mappings) -> Result<ImportOutcome, Refused> {
         import_mapped(files, Limits::default(), mappings).map_err(|error| Refused {
             reason: error.to_string(),
