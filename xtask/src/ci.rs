@@ -57,6 +57,7 @@ pub const BELOW_THE_PAGE: &[&str] = &[
     "volary-agent",
     "volary-protocol",
     "volary-app",
+    "volary-library",
     "volary-lesson",
     "volary-view",
 ];
@@ -68,7 +69,7 @@ const OF_THE_PAGE: &[&str] = &[
     "volary-storage",
     "volary-ui",
     "volary-connections",
-    "volary-library",
+    "volary-library-client",
     "volary-workers",
     "volary-playground",
     "volary-evaluate",

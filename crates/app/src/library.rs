@@ -3,7 +3,7 @@
 //!
 //! - [`readings`]: readings in progress. [`row_batcher`]: rows waiting to enter the table. [`live`]: files that change.
 //! - [`search`]: the full-text search. [`replies`]: answers to single requests. [`site`]: the library of a site.
-//!   [`source`]: the files of the last import.
+//!   [`source`]: the files of the last import. [`origin`]: how an episode came into the library.
 //!
 //! Invariants: a row that was dropped is in no later batch. A late event of a finished reading changes no other
 //! reading. The loss of a worker is reported once, whatever number of calls it had. An error of an import is removed
@@ -11,6 +11,7 @@
 
 pub mod effect;
 pub mod live;
+pub mod origin;
 pub mod readings;
 pub mod replies;
 pub mod row_batcher;
@@ -27,6 +28,7 @@ use volary_protocol::library::Event;
 use volary_protocol::{RequestId, WorkerLoss};
 
 pub use self::effect::Effect;
+pub use self::origin::PUBLISHED;
 use self::readings::{ReadingNumber, Readings};
 use self::row_batcher::{RowBatcher, RowThrottle};
 use self::search::{Search, SearchNumber};
@@ -34,9 +36,6 @@ use crate::notice::Notice;
 
 /// The rows of the table, newest first.
 pub type LibraryRows = Arc<Vec<Arc<Row>>>;
-
-/// The origin of rows that are published with the site.
-pub const PUBLISHED: &str = "published";
 
 /// Identifies a worker of the library. Numbers count up.
 pub type WorkerNumber = u32;

@@ -15,6 +15,7 @@ pub mod exec;
 pub mod fields;
 pub mod frame;
 pub mod functional;
+pub mod in_flight;
 pub mod json;
 pub mod message;
 pub mod outside;

@@ -1,16 +1,19 @@
-//! Indexes a file as the page does, in chunks, and says how fast: `index FILE`. A torch dump is read in ranges.
+//! Reads a file in place, as the page does, and says how fast: `index FILE`.
 
+use std::cell::RefCell;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Error, Read, Seek, SeekFrom};
 use std::ops::Range;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use volary_analysis::search::SearchIndex;
-use volary_formats::archive::is_archive;
-use volary_formats::archive::listing::{Parts, Unlisted, list};
+use volary_core::json::Text;
 use volary_formats::import::Note;
-use volary_formats::import::index::torch_dump::{DumpStep, TorchDump};
-use volary_formats::import::index::{Entry, Indexer, open};
+use volary_formats::import::fields::Mappings;
+use volary_formats::import::index::{Entry, Progress, open, open_in_place};
+use volary_formats::read_at::{ReadAt, ReadBytes};
 
 /// What was found in a file, and when the first of it.
 #[derive(Default)]
@@ -22,17 +25,10 @@ struct Found {
 
 fn main() -> std::io::Result<()> {
     let path = std::env::args().nth(1).unwrap_or_default();
-    let mut file = File::open(&path)?;
-    let mut start = [0; 4];
-    file.read_exact(&mut start)?;
-    let bytes = file.seek(SeekFrom::End(0))?;
-    file.rewind()?;
+    let file = Rc::new(DiskFile::open(&path)?);
+    let bytes = file.size();
     let began = Instant::now();
-    let found = if is_archive(&start) {
-        dump(&path, &mut file, bytes)?
-    } else {
-        lines(&path, &mut file)?
-    };
+    let found = read_in_place(Rc::clone(&file) as Rc<dyn ReadAt>)?;
     let seconds = began.elapsed().as_secs_f64();
     let steps: usize = found.entries.iter().map(|entry| entry.row.steps).sum();
     let size = bytes as f64 / 1e6;
@@ -57,7 +53,7 @@ fn main() -> std::io::Result<()> {
         let began = Instant::now();
         let mut parts = Vec::new();
         for part in &entry.place.parts {
-            parts.push(read(&mut file, part)?);
+            parts.push(file.at(part)?);
         }
         let (count, is_open) = (
             parts.len(),
@@ -74,57 +70,29 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-fn lines(path: &str, file: &mut File) -> std::io::Result<Found> {
-    const CHUNK: usize = 4 << 20;
+fn read_in_place(file: Rc<dyn ReadAt>) -> std::io::Result<Found> {
     let began = Instant::now();
-    let mut indexer = Indexer::new(path);
-    let mut chunk = vec![0; CHUNK];
     let mut found = Found::default();
-    loop {
-        let length = file.read(&mut chunk)?;
-        match length {
-            0 => indexer.finish(),
-            length => indexer.feed(&chunk[..length]),
-        }
-        found.add(indexer.take_entries(), began);
-        if length == 0 {
-            break;
-        }
+    let opened = now(open_in_place(file, Mappings::default()))?;
+    let Some(mut reader) = opened else {
+        return Ok(found);
+    };
+    reader.keep_texts(true);
+    while now(reader.next())? == Progress::More {
+        found.add(reader.take_entries(), began);
     }
-    found.notes = indexer.notes().to_vec();
+    found.add(reader.take_entries(), began);
+    reader.finish();
+    found.add(reader.take_entries(), began);
+    found.notes = reader.notes();
     Ok(found)
 }
 
-fn dump(path: &str, file: &mut File, size: u64) -> std::io::Result<Found> {
-    let began = Instant::now();
-    let mut found = Found::default();
-    let mut parts = Parts::of(size);
-    let members = loop {
-        match list(&parts, 100_000) {
-            Ok(members) => break members,
-            Err(Unlisted::Wanted(range)) => parts.add(range.start, read(file, &range)?),
-            Err(Unlisted::Failed(error)) => return Err(std::io::Error::other(error)),
-        }
-    };
-    let Some(mut dump) = TorchDump::of(path, size, &members) else {
-        return Ok(found);
-    };
-    dump.keep_texts(true);
-    loop {
-        match dump.advance() {
-            DumpStep::Wanted(ranges) => {
-                let mut parts = Vec::new();
-                for range in &ranges {
-                    parts.push(read(file, range)?);
-                }
-                dump.feed(parts);
-            }
-            DumpStep::Sample => found.add(dump.take_entries(), began),
-            DumpStep::End | DumpStep::Other => break,
-        }
-    }
-    found.notes = dump.notes();
-    Ok(found)
+/// The output of a future that waits for nothing.
+fn now<T>(work: impl Future<Output = Result<T, String>>) -> std::io::Result<T> {
+    let done = work.now_or_never();
+    let done = done.ok_or_else(|| Error::other("It waits for something."))?;
+    done.map_err(Error::other)
 }
 
 impl Found {
@@ -136,9 +104,43 @@ impl Found {
     }
 }
 
-fn read(file: &mut File, range: &Range<u64>) -> std::io::Result<Vec<u8>> {
-    let mut bytes = vec![0; (range.end - range.start) as usize];
-    file.seek(SeekFrom::Start(range.start))?;
-    file.read_exact(&mut bytes)?;
-    Ok(bytes)
+/// A file on the disk.
+struct DiskFile {
+    path: String,
+    file: RefCell<File>,
+    size: u64,
+}
+
+impl DiskFile {
+    fn open(path: &str) -> std::io::Result<DiskFile> {
+        let file = File::open(path)?;
+        Ok(DiskFile {
+            path: path.to_owned(),
+            size: file.metadata()?.len(),
+            file: RefCell::new(file),
+        })
+    }
+
+    fn at(&self, range: &Range<u64>) -> std::io::Result<Vec<u8>> {
+        let mut file = self.file.borrow_mut();
+        let mut bytes = vec![0; (range.end - range.start) as usize];
+        file.seek(SeekFrom::Start(range.start))?;
+        file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl ReadAt for DiskFile {
+    fn name(&self) -> Text {
+        self.path.as_str().into()
+    }
+
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
+        let bytes = self.at(&range).map_err(|error| error.to_string());
+        std::future::ready(bytes).boxed_local()
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! - [`import`]: reads files of any known format, with a report.
 //! - [`export`]: writes the formats of other tools, and an HTML page.
+//! - [`read_at`]: files that are read in ranges.
 //! - [`archive`]: zip files.
 //! - [`renderer_files`]: reads and writes aviary Renderer files, packed in one zip.
 //! - [`messages_jsonl`]: writes OpenAI-style messages.
@@ -14,4 +15,5 @@ pub mod export;
 pub mod import;
 pub mod markdown;
 pub mod messages_jsonl;
+pub mod read_at;
 pub mod renderer_files;

@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::rc::Rc;
 
+use futures_util::FutureExt;
 use volary_analysis::align::align_episodes;
 use volary_analysis::csv;
 use volary_analysis::search::{Document, Query};
@@ -14,10 +16,11 @@ use volary_episode::Episode;
 use volary_episode::native::{episode_from_json, episode_to_json};
 use volary_formats::archive::Limits;
 use volary_formats::archive::listing::{Parts, list};
-use volary_formats::import::index::torch_dump::{DumpStep, TorchDump};
-use volary_formats::import::index::{Indexer, open};
+use volary_formats::import::index::torch_dump::TorchDump;
+use volary_formats::import::index::{InPlace, Indexer, Progress, open};
 use volary_formats::import::{InputFile, import_within};
 use volary_formats::markdown::to_markdown;
+use volary_formats::read_at::MemoryFile;
 use volary_formats::{export, messages_jsonl, renderer_files};
 use volary_parquet::{is_parquet, read_rows};
 
@@ -104,7 +107,11 @@ fn dumped(file: &InputFile) {
     let Ok(members) = list(&parts, LIMITS.members) else {
         return;
     };
-    let Some(mut dump) = TorchDump::of(name, size, &members) else {
+    let source = Rc::new(MemoryFile {
+        name: name.into(),
+        bytes: file.bytes.clone(),
+    });
+    let Some(mut dump) = TorchDump::of(source, size, &members) else {
         return;
     };
     let read = |places: &[Range<u64>]| -> Vec<Vec<u8>> {
@@ -115,11 +122,15 @@ fn dumped(file: &InputFile) {
         read.unwrap_or_default()
     };
     loop {
-        match dump.advance() {
-            DumpStep::Wanted(places) => dump.feed(read(&places)),
-            DumpStep::Sample => {}
-            DumpStep::End => break,
-            DumpStep::Other => return,
+        let progress = dump.next().now_or_never();
+        assert!(
+            matches!(progress, Some(Ok(_))),
+            "a place outside of the file"
+        );
+        match progress {
+            Some(Ok(Progress::More)) => {}
+            Some(Ok(Progress::End)) => break,
+            _ => return,
         }
     }
     for entry in dump.take_entries().iter().take(MOST_WRITTEN) {

@@ -8,6 +8,7 @@
 //! - [`rollout`]: prompts, replies and tokens of rollouts.
 //! - [`episode`]: an episode in chunks, and its assembly.
 //! - [`Calls`]: assigns replies to calls; [`WorkerLoss`]: why a worker does not reply any more.
+//! - [`ChangedEpisodes`]: what another tab or worker stored or deleted.
 //! - [`WorkerPart`]: what a worker is started for.
 //!
 //! Invariants:
@@ -21,6 +22,7 @@
 //! `UPDATE_GOLDEN=1 cargo test -p volary-protocol` rewrites the files.
 
 mod calls;
+mod changed_episodes;
 pub mod checkout;
 mod coded;
 pub mod envelope;
@@ -33,6 +35,7 @@ mod worker_loss;
 mod worker_part;
 
 pub use calls::Calls;
+pub use changed_episodes::ChangedEpisodes;
 pub use envelope::{Channel, DecodeError, Delivery, Request, RequestId, decode_event, encode};
 pub use worker_loss::WorkerLoss;
 pub use worker_part::WorkerPart;

@@ -19,7 +19,7 @@ use super::link_reach::LinkReach;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
 use volary_browser::{location, printer, spawn};
-use volary_library::client::{LibraryClient, requests};
+use volary_library_client::{LibraryClient, requests};
 use volary_playground::code_consent::{self, code_consent};
 use volary_playground::entries;
 use volary_playground::second_run::{self, Code, is_own, python_source};

@@ -24,7 +24,7 @@ use super::tokens::bar::TokenBar;
 use super::tokens::{Tokens, address};
 use super::viewer::Viewer;
 use volary_browser as browser;
-use volary_library::client::LibraryClient;
+use volary_library_client::LibraryClient;
 use volary_playground::second_run::{Code, code_note};
 use volary_playground::state::Playground;
 use volary_ui::icon::{Glyph, NamedIcon};

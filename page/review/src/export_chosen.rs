@@ -14,7 +14,7 @@ use volary_view::sharing_texts::OwnedFinding;
 
 use super::found_runs::{findings_title, found_runs};
 use super::selection::Look;
-use volary_library::client::requests;
+use volary_library_client::requests;
 use volary_ui::Dialog;
 use volary_ui::sharing_check::CheckedExport;
 

@@ -10,8 +10,8 @@ use volary_episode::Episode;
 use volary_formats::import::fields::{Field, FieldMapping, PathSample, Shape, paths};
 use volary_protocol::library::UnmappedFile;
 
-use volary_library::client::{LibraryClient, imports, requests};
-use volary_library::mappings;
+use volary_library_client::mappings;
+use volary_library_client::{LibraryClient, imports, requests};
 use volary_ui::text::inert;
 use volary_ui::{Dialog, UnsavedNotice};
 use volary_view::review::mapping_texts::{

@@ -7,7 +7,7 @@ use volary_protocol::library::Origin;
 use volary_view::route::{ReviewPlace, Route};
 
 use volary_browser::{location, network};
-use volary_library::client::{LibraryClient, imports};
+use volary_library_client::{LibraryClient, imports};
 use volary_ui::FetchQuestion;
 use volary_ui::navigation::Pages;
 use volary_view::review::address;

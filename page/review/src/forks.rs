@@ -10,7 +10,7 @@ use volary_view::route::{ReviewPlace, Route};
 use volary_view::summary::reward_text;
 
 use super::viewer::Viewer;
-use volary_library::client::LibraryClient;
+use volary_library_client::LibraryClient;
 use volary_ui::text::inert;
 
 /// The list; empty for an episode that has no original and no forks.

@@ -16,7 +16,7 @@ use volary_view::step_bar::{WIDTH, place_of, step_at, step_bar};
 
 use super::viewer::Viewer;
 use volary_browser::{element, location};
-use volary_library::client::LibraryClient;
+use volary_library_client::LibraryClient;
 use volary_ui::text::inert;
 
 /// The height of a lane in units of the view box.

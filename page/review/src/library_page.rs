@@ -14,7 +14,7 @@ use super::storage_dialog::StorageLine;
 use super::table::Table;
 use super::training::Training;
 use volary_browser::files;
-use volary_library::client::{LibraryClient, imports};
+use volary_library_client::{LibraryClient, imports};
 use volary_ui::text::inert;
 
 /// The URL of example trajectories that are part of the site (`crates/agent/tests/example` generates them).

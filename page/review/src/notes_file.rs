@@ -14,7 +14,7 @@ use volary_core::json::Text;
 use super::notes::Notes;
 use volary_browser::http::{self, Timeouts, Whole};
 use volary_browser::spawn;
-use volary_library::client::LibraryClient;
+use volary_library_client::LibraryClient;
 
 /// The timeout for the server.
 const PATIENCE: Duration = Duration::from_secs(20);

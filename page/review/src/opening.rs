@@ -15,7 +15,7 @@ use super::grid_page::{Grid, MOST};
 use super::sequence::Sequence;
 use super::viewer::Viewer;
 use volary_browser::timers;
-use volary_library::client::{LibraryClient, requests};
+use volary_library_client::{LibraryClient, requests};
 use volary_playground::state::Playground;
 
 /// The parts of the page that show what is opened.

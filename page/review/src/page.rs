@@ -29,7 +29,7 @@ use volary_browser::files::GivenFile;
 use volary_browser::keys::KeyPress;
 use volary_browser::{element, location, spawn, timers};
 use volary_connections::tokenizer;
-use volary_library::client::{LibraryClient, imports};
+use volary_library_client::{LibraryClient, imports};
 use volary_playground::intent::Intent;
 use volary_playground::state::{Playground, use_playground};
 use volary_storage as storage;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use volary_app::library::readings::{Reading, ReadingNumber};
-use volary_library::client::{LibraryClient, imports};
+use volary_library_client::{LibraryClient, imports};
 
 /// One progress bar per import, keyed so that it is preserved when imports before it end.
 #[component]

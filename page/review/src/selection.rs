@@ -16,8 +16,8 @@ use volary_view::library::{COLUMNS, FIRST_COLUMNS, Sort};
 
 use super::gradually::{Work, gradually};
 use super::notes::Notes;
-use volary_library::client::LibraryClient;
-use volary_library::findings::Match;
+use volary_library_client::LibraryClient;
+use volary_protocol::library::Match;
 use volary_view::review::group_cells::{next_order, range_with_zero};
 use volary_view::review::row_selection::RowSelection;
 pub use volary_view::review::table_rows::sampled;

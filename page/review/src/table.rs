@@ -14,7 +14,7 @@ use volary_view::summary::outcome_class;
 use super::groups::bar;
 use super::selection::{HitsById, Look};
 use volary_browser::{element, spawn, timers};
-use volary_library::findings::Match;
+use volary_protocol::library::Match;
 use volary_ui::keyed::key_of;
 use volary_ui::rows::Rows;
 use volary_ui::sort_button::{SortButton, aria_sort};

@@ -15,7 +15,7 @@ use volary_view::highlight::Spot;
 
 use super::panels::{DETAILS, RESULT, telling_panel};
 use super::spots::{HitPlace, spot_of};
-use volary_library::client::{LibraryClient, requests};
+use volary_library_client::{LibraryClient, requests};
 use volary_playground::frame_pane::EpisodeSignals;
 use volary_ui::playback::Playback;
 use volary_ui::present::revealed::Revealed;

@@ -1,20 +1,10 @@
 //! The change feed: notifies the other tabs and workers of this browser which episodes were stored or deleted.
 
-use serde::{Deserialize, Serialize};
 use volary_core::json::{self, Text, from_json, to_json};
+use volary_protocol::ChangedEpisodes;
 
 use volary_browser::broadcast;
 use volary_browser::database::{DatabaseChange, Store};
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangedEpisodes {
-    /// The ids of the stored episodes.
-    pub kept: Vec<Text>,
-    /// The ids of the deleted episodes.
-    pub gone: Vec<Text>,
-    /// Prefixes. All episodes whose ids begin with one of them were deleted.
-    pub gone_from: Vec<Text>,
-}
 
 /// Notifies the other tabs and workers.
 pub(super) fn notify(changes: &[DatabaseChange]) {
@@ -33,33 +23,31 @@ pub(super) fn notify(changes: &[DatabaseChange]) {
             _ => {}
         }
     }
-    changed.send();
+    send(&changed);
 }
 
 /// Calls `heard` with each later change that another tab or worker makes.
 pub fn listen(heard: impl Fn(ChangedEpisodes) + 'static) {
     broadcast::listen(move |text| {
-        if let Some(changed) = ChangedEpisodes::read(&text) {
+        if let Some(changed) = read(&text) {
             heard(changed);
         }
     });
 }
 
-impl ChangedEpisodes {
-    fn send(&self) {
-        if *self != ChangedEpisodes::default() {
-            broadcast::send(&self.to_text());
-        }
+fn send(changed: &ChangedEpisodes) {
+    if *changed != ChangedEpisodes::default() {
+        broadcast::send(&to_text(changed));
     }
+}
 
-    fn to_text(&self) -> String {
-        // Strings can always be serialized.
-        to_json(self).unwrap_or_default().to_compact_text()
-    }
+fn to_text(changed: &ChangedEpisodes) -> String {
+    // Strings can always be serialized.
+    to_json(changed).unwrap_or_default().to_compact_text()
+}
 
-    fn read(text: &str) -> Option<ChangedEpisodes> {
-        from_json(&json::read(text).ok()?).ok()
-    }
+fn read(text: &str) -> Option<ChangedEpisodes> {
+    from_json(&json::read(text).ok()?).ok()
 }
 
 #[cfg(test)]
@@ -73,7 +61,7 @@ mod tests {
             gone: vec!["b".into(), "c".into()],
             gone_from: vec!["".into()],
         };
-        assert_eq!(ChangedEpisodes::read(&changed.to_text()), Some(changed));
-        assert_eq!(ChangedEpisodes::read("[]"), None);
+        assert_eq!(read(&to_text(&changed)), Some(changed));
+        assert_eq!(read("[]"), None);
     }
 }

@@ -1,8 +1,7 @@
 //! The storage of the page: episodes, and evaluations with their results, in the browser's database.
 //!
 //! - [`episodes`]: the texts of episodes, and the rows that lists show. [`sources`]: the large files that hold
-//!   episodes. [`evaluations`]: plans, results, drafts. [`checkout`]: the user's copy of tau-bench. [`origin`]: how
-//!   episodes entered the library. [`change_feed`]: notifies other tabs and workers of changes.
+//!   episodes. [`evaluations`]: plans, results, drafts. [`checkout`]: the user's copy of tau-bench. [`change_feed`]: notifies other tabs and workers of changes.
 //! - `record`: the texts of records, with the number of their format. `migration`: migrates the records of earlier
 //!   versions. [`unreadable`]: records that cannot be read, which are never deleted automatically. `unstored`: changes
 //!   that are only in memory.
@@ -15,7 +14,6 @@ pub mod checkout;
 pub mod episodes;
 pub mod evaluations;
 mod migration;
-pub mod origin;
 mod record;
 pub mod sources;
 pub mod unreadable;
@@ -28,6 +26,7 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 use futures_util::future::{LocalBoxFuture, Shared};
 use leptos::prelude::*;
+pub use volary_app::library::origin;
 use volary_view::recovery::Recovery;
 
 use self::unstored::Unstored;

@@ -19,10 +19,10 @@ use volary_protocol::evaluation::{Event, Request};
 
 use super::batches::{BatchLimits, send_in_batches};
 use super::environments::Environments;
-use super::in_flight::InFlight;
 use super::live::{Announced, LiveEnvironment, ServerNotice};
 use super::outside::PageOutside;
 use volary_browser::database::KeptText;
+use volary_core::in_flight::InFlight;
 use volary_storage::episodes::StoredEpisode;
 use volary_storage::origin::EVALUATED;
 

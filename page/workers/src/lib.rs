@@ -4,12 +4,11 @@
 //!   `environment_host` and `library_host`, each with its own lazy code.
 //! - [`environments`]: plays environments, action by action; `live`: an open environment.
 //! - [`evaluation`]: plays whole cells of an evaluation.
-//! - [`library`]: reads, stores, opens and searches trajectories.
+//! - `library_host`: hosts the library service, `volary_library`. `library`: what the service gets from the browser.
 //! - `checkout`: reads and stores the user's checkout of tau-bench, and provides its data to environments.
 //! - `rollout`: makes prompts, reads replies and records tokens.
 //! - `outside`: questions of environments to the page.
-//! - `parquet`: Parquet files as JSON Lines.
-//! - `in_flight`: a counter of work in flight, on which tasks wait. `batches`: sends items in batches.
+//! - `batches`: sends items in batches.
 //!
 //! Invariants: a panic or an endless loop here ends this worker, not the page. Services reply through the
 //! function they are given, and reach the browser only through `volary_browser`.
@@ -20,10 +19,8 @@ mod environment_host;
 pub mod environments;
 pub mod evaluation;
 pub mod host;
-pub(crate) mod in_flight;
-pub mod library;
+mod library;
 mod library_host;
 mod live;
 mod outside;
-mod parquet;
 mod rollout;

@@ -9,15 +9,17 @@ use volary_protocol::{Channel, DecodeError, RequestId};
 
 use super::host::{Incoming, Replies, Services, files, listen};
 use super::library::fetching::fetch;
-use super::library::listed_files::{fetch_list, refresh};
-use super::library::{LibraryService, Output, listing, reading, unstored};
+use super::library::given_file::GivenSource;
+use super::library::indexed_db_store::IndexedDbStore;
+use super::library::parts::LazyParts;
+use super::library::site_files::SiteFiles;
 use volary_browser::clock::BrowserClock;
 use volary_browser::lazy::Loaded;
 use volary_browser::transferable::Attachment;
 use volary_browser::worker_port::WorkerPort;
 use volary_browser::{spawn, timers};
-use volary_library::indexed_db_store::IndexedDbStore;
 use volary_library::source::Source;
+use volary_library::{LibraryService, Output};
 use volary_storage::change_feed;
 
 struct LibraryHost {
@@ -28,7 +30,8 @@ struct LibraryHost {
 #[wasm_split(library, wasm_split_path = leptos::wasm_split, fallible)]
 pub(super) fn serve(port: WorkerPort) -> Loaded<()> {
     port.report_panics();
-    let library = LibraryService::new(IndexedDbStore, Rc::new(BrowserClock), timers::wall_clock);
+    let (code, clock) = (Rc::new(LazyParts), Rc::new(BrowserClock));
+    let library = LibraryService::new(IndexedDbStore, code, clock, timers::wall_clock);
     listen(&port, Rc::new(LibraryHost { library }));
     Ok(())
 }
@@ -36,7 +39,9 @@ pub(super) fn serve(port: WorkerPort) -> Loaded<()> {
 /// The attached files.
 fn sources(attachments: Vec<Attachment>) -> Vec<Rc<dyn Source>> {
     let files = files(attachments).into_iter();
-    files.map(|file| Rc::new(file) as Rc<dyn Source>).collect()
+    files
+        .map(|file| Rc::new(GivenSource(file)) as Rc<dyn Source>)
+        .collect()
 }
 
 impl Services for LibraryHost {
@@ -71,25 +76,33 @@ impl LibraryHost {
         match request {
             Request::Watch => change_feed::listen(move |news| {
                 let (host, send) = (Rc::clone(&self), send.clone());
-                spawn(async move { listing::handle_changes(&host.library, news, &send).await });
+                spawn(async move { host.library.handle_changes(news, &send).await });
             }),
             Request::Read { origin } => {
-                reading::read(&self.library, id, sources(attachments), origin, &send).await;
+                let files = sources(attachments);
+                self.library.read(id, files, origin, &send).await;
             }
             Request::ShowUnstored { rows } => {
-                unstored::show(&self.library, rows, sources(attachments), &send).await;
+                let texts = sources(attachments);
+                self.library.show_unstored(rows, texts, &send).await;
             }
             Request::Fetch { origin, files } => {
                 fetch(&self.library, id, origin, files, Rc::new(send)).await;
             }
             Request::FetchList { origin, list } => {
-                fetch_list(&self.library, id, origin, list, &send).await;
+                self.library
+                    .fetch_list(id, &SiteFiles, origin, list, &send)
+                    .await;
             }
             Request::Refresh {
                 origin,
                 changes,
                 heads,
-            } => refresh(&self.library, id, origin, changes, heads, &send).await,
+            } => {
+                self.library
+                    .refresh(id, &SiteFiles, origin, changes, heads, &send)
+                    .await;
+            }
             request => self.library.handle(id, request, &send).await,
         }
     }

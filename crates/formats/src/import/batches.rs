@@ -121,15 +121,21 @@ impl Ids {
     /// Makes ids differ: later duplicates get a number.
     pub fn make_differ(&mut self, episodes: &mut [Episode]) {
         for episode in episodes {
-            let first = episode.id.clone();
-            let mut number = self.taken.get(&first).copied().unwrap_or_default();
-            while self.taken.contains_key(&episode.id) {
-                number += 1;
-                episode.id = format!("{first} ({})", number + 1).into();
-            }
-            self.taken.insert(first, number);
-            self.taken.entry(episode.id.clone()).or_default();
+            episode.id = self.free(&episode.id);
         }
+    }
+
+    /// The id, or if an earlier episode has it, the id with a number. It is taken from now on.
+    pub(super) fn free(&mut self, first: &Text) -> Text {
+        let mut id = first.clone();
+        let mut number = self.taken.get(first).copied().unwrap_or_default();
+        while self.taken.contains_key(&id) {
+            number += 1;
+            id = format!("{first} ({})", number + 1).into();
+        }
+        self.taken.insert(first.clone(), number);
+        self.taken.entry(id.clone()).or_default();
+        id
     }
 }
 

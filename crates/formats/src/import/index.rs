@@ -1,8 +1,9 @@
 //! Reads large files piece by piece: the table row of each episode, and the episode's byte range in the file,
 //! so that it can be opened from there later. The file itself is never in memory.
 //!
+//! - `in_place`: the driver of all that follows ([`open_in_place`]). `slices`: files of lines, or of one list.
 //! - `elements`: the boundaries of list elements, in bytes that arrive in chunks. `growing`: parser of a long element
-//!   while it arrives. `reading`: a piece of a file to rows. [`packed`]: logs in zip files. [`torch_dump`]: rollout dumps.
+//!   while it arrives. `reading`: a piece of a file to rows. `packed`: logs in zip files. [`torch_dump`]: rollout dumps.
 //!   [`annotated`]: annotations of the traces of a file.
 //!
 //! Invariants: an episode opened from its byte range is the one that its row describes; memory is bounded by
@@ -12,8 +13,10 @@
 pub mod annotated;
 mod elements;
 mod growing;
-pub mod packed;
+mod in_place;
+mod packed;
 mod reading;
+mod slices;
 pub mod torch_dump;
 
 use std::ops::Range;
@@ -28,8 +31,14 @@ use super::registry::Chosen;
 use super::{ImportOutcome, Note};
 use elements::Elements;
 use growing::Growing;
+pub use in_place::{
+    InPlace, LARGE, LARGE_GROWING, LARGE_PACKED, Progress, directory, is_large,
+    open as open_in_place,
+};
+pub use packed::PackedLog;
 use reading::{Kind, Pieces};
 pub use reading::{open, open_mapped};
+pub use slices::Slices;
 
 /// An episode in a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,6 +97,8 @@ enum State {
     Held,
 }
 
+/// The maximum size in bytes of what is read as a whole.
+pub const LARGEST_WHOLE: u64 = 512 << 20;
 /// The number of bytes that are examined before a file counts as neither lines nor a list.
 const LOOKED_AT: usize = 1 << 16;
 /// The size in bytes from which an episode is long.

@@ -1,18 +1,23 @@
 //! What the index of a file tells is what its import gives.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
+use futures_util::FutureExt;
 use volary_analysis::table::Row;
 use volary_core::json::Json;
 use volary_core::object;
 use volary_episode::Episode;
 use volary_episode::native::to_text;
-use volary_formats::archive::listing::{ListedMember, Parts, Unlisted, list};
+use volary_formats::archive::listing::{ListedMember, Parts, list};
 use volary_formats::export;
-use volary_formats::import::index::packed::PackedLog;
-use volary_formats::import::index::torch_dump::{DumpKind, DumpStep, TorchDump, TrainingFile};
-use volary_formats::import::index::{Entry, Indexer, index, open};
+use volary_formats::import::fields::Mappings;
+use volary_formats::import::index::torch_dump::{DumpKind, TorchDump};
+use volary_formats::import::index::{
+    Entry, InPlace, Indexer, Progress, index, open, open_in_place,
+};
 use volary_formats::import::{InputFile, Note, import};
+use volary_formats::read_at::{MemoryFile, ReadAt};
 
 use crate::fixture;
 
@@ -200,6 +205,31 @@ fn at(bytes: &[u8], place: &std::ops::Range<u64>) -> Vec<u8> {
     bytes[place.start as usize..place.end as usize].to_vec()
 }
 
+/// An id with a number may be that of another episode.
+#[test]
+fn ids_are_those_of_an_import() {
+    let line = |id: &str| {
+        let episode = Episode {
+            id: id.into(),
+            ..Episode::default()
+        };
+        to_text(&episode) + "\n"
+    };
+    let file = InputFile {
+        name: Some("a.jsonl".into()),
+        bytes: ["a", "a (2)", "a", "b", "a"]
+            .map(line)
+            .concat()
+            .into_bytes(),
+    };
+    let (entries, _, _) = index("a.jsonl", &file.bytes);
+    let ids: Vec<_> = entries.iter().map(|entry| &*entry.row.id).collect();
+    assert_eq!(ids, ["a", "a (2)", "a (3)", "b", "a (4)"]);
+    let whole = import(&[file]).unwrap().episodes;
+    let expected: Vec<_> = whole.iter().map(|episode| &*episode.id).collect();
+    assert_eq!(ids, expected);
+}
+
 #[test]
 fn packed_logs_are_read_sample_by_sample() {
     for name in [
@@ -209,20 +239,9 @@ fn packed_logs_are_read_sample_by_sample() {
     ] {
         let file = fixture(name);
         let whole = import(std::slice::from_ref(&file)).unwrap().episodes;
-        let mut parts = Parts::of(file.bytes.len() as u64);
-        let members = loop {
-            match list(&parts, 999) {
-                Ok(members) => break members,
-                Err(Unlisted::Wanted(range)) => parts.add(range.start, at(&file.bytes, &range)),
-                Err(Unlisted::Failed(error)) => panic!("{error}"),
-            }
-        };
-        let mut log = PackedLog::of(name, &members).unwrap();
-        log.read_head(&at(&file.bytes, &log.head()));
-        for (number, places) in log.samples().to_vec().into_iter().enumerate() {
-            let parts: Vec<Vec<u8>> = places.iter().map(|place| at(&file.bytes, place)).collect();
-            log.read_sample(number, &parts);
-        }
+        let opened = open_in_place(in_memory(&file), Mappings::default());
+        let mut log = opened.now_or_never().unwrap().unwrap().unwrap();
+        assert!(read_to_end(&mut *log), "{name}");
         let entries = log.take_entries();
         let found: Vec<Row> = entries.iter().map(|entry| entry.row.clone()).collect();
         assert_eq!(found, rows(&whole), "{name}");
@@ -234,7 +253,25 @@ fn packed_logs_are_read_sample_by_sample() {
     }
 }
 
-/// The members of a zip file, and the samples of the rollout dump that it is; `None` if it is another torch file.
+fn in_memory(file: &InputFile) -> Rc<dyn ReadAt> {
+    Rc::new(MemoryFile {
+        name: file.name.as_deref().unwrap_or_default().into(),
+        bytes: file.bytes.clone(),
+    })
+}
+
+/// Reads a file in memory to its end. Returns false if it must be read as a whole.
+fn read_to_end(reader: &mut dyn InPlace) -> bool {
+    loop {
+        match reader.next().now_or_never().unwrap().unwrap() {
+            Progress::More => {}
+            Progress::End => return true,
+            Progress::Whole => return false,
+        }
+    }
+}
+
+/// The samples of the rollout dump that a zip file is; `None` if it is another torch file.
 fn dumped(file: &InputFile) -> Option<TorchDump> {
     let mut parts = Parts::of(file.bytes.len() as u64);
     parts.add(0, file.bytes.clone());
@@ -242,23 +279,8 @@ fn dumped(file: &InputFile) -> Option<TorchDump> {
 }
 
 fn read_dump(file: &InputFile, members: &[ListedMember]) -> Option<TorchDump> {
-    let name = file.name.as_deref().unwrap_or_default();
-    let dump = TorchDump::of(name, file.bytes.len() as u64, members)?;
-    read_all(dump, &file.bytes)
-}
-
-fn read_all(mut dump: TorchDump, bytes: &[u8]) -> Option<TorchDump> {
-    let read = |places: Vec<std::ops::Range<u64>>| -> Vec<Vec<u8>> {
-        places.iter().map(|place| at(bytes, place)).collect()
-    };
-    loop {
-        match dump.advance() {
-            DumpStep::Wanted(places) => dump.feed(read(places)),
-            DumpStep::Sample => {}
-            DumpStep::End => return Some(dump),
-            DumpStep::Other => return None,
-        }
-    }
+    let mut dump = TorchDump::of(in_memory(file), file.bytes.len() as u64, members)?;
+    read_to_end(&mut dump).then_some(dump)
 }
 
 #[test]
@@ -364,19 +386,19 @@ fn dumped_together(files: &[InputFile]) -> Option<(TorchDump, Vec<u8>)> {
         parts.add(0, file.bytes.clone());
         list(&parts, 99_999).ok()
     };
-    let name = rollouts.name.as_deref().unwrap_or_default();
-    let mut dump = TorchDump::of(name, rollouts.bytes.len() as u64, &members(rollouts)?)?;
-    let mut bytes = rollouts.bytes.clone();
-    let mut opened = Vec::new();
-    for file in training {
-        let start = bytes.len() as u64;
-        bytes.extend_from_slice(&file.bytes);
-        let file = TrainingFile::of(start, file.bytes.len() as u64, &members(file)?)?;
-        let head: Vec<Vec<u8>> = file.head().iter().map(|place| at(&bytes, place)).collect();
-        opened.push(file.open(&head)?);
-    }
-    dump.join_with(opened);
-    Some((read_all(dump, &bytes)?, bytes))
+    let bytes: Vec<u8> = files.iter().flat_map(|file| file.bytes.clone()).collect();
+    let all = InputFile {
+        name: rollouts.name.clone(),
+        bytes,
+    };
+    let size = rollouts.bytes.len() as u64;
+    let mut dump = TorchDump::of(in_memory(&all), size, &members(rollouts)?)?;
+    let behind = training
+        .iter()
+        .map(|file| Some((file.bytes.len() as u64, members(file)?)));
+    let behind: Vec<_> = behind.collect::<Option<_>>()?;
+    assert_eq!(dump.join_with(behind).now_or_never(), Some(Ok(true)));
+    read_to_end(&mut dump).then_some((dump, all.bytes))
 }
 
 #[test]

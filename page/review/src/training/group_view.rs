@@ -14,7 +14,7 @@ use super::timeline::times;
 use super::{ShownRun, Training};
 use crate::compare_page;
 use crate::groups::bar;
-use volary_library::client::requests;
+use volary_library_client::requests;
 use volary_ui::text::inert;
 
 pub(super) fn view(

@@ -12,10 +12,11 @@ use volary_core::quantity::size_text;
 use volary_protocol::RequestId;
 use volary_protocol::library::{Event, Origin, RemoteFile, Unfetched};
 
-use super::{LibraryService, Output, reading as readings};
+use super::download::DownloadSource;
 use volary_browser::files::streaming_download::{FetchError, StreamingDownload};
 use volary_browser::http::HttpError;
 use volary_library::source::Source;
+use volary_library::{LibraryService, Output};
 
 /// The minimum number of seconds between two reports of a download's progress.
 const REPORT_INTERVAL: f64 = 0.1;
@@ -32,7 +33,7 @@ pub async fn fetch(
     let is_single = files.len() == 1;
     let mut downloads: Vec<(Text, Rc<StreamingDownload>)> = Vec::new();
     for RemoteFile { name, url } in files {
-        let started = start_download(&name, &url, Rc::clone(&service.clock), Rc::clone(&send));
+        let started = start_download(&name, &url, Rc::clone(service.clock()), Rc::clone(&send));
         let cancelled = service.cancelled(id);
         let started = match select(pin!(started), pin!(cancelled)).await {
             Either::Left((started, _)) => started,
@@ -52,8 +53,8 @@ pub async fn fetch(
     }
     let sources = downloads
         .iter()
-        .map(|(_, file)| Rc::clone(file) as Rc<dyn Source>);
-    let reading = readings::read(service, id, sources.collect(), origin, &*send);
+        .map(|(_, file)| Rc::new(DownloadSource(Rc::clone(file))) as Rc<dyn Source>);
+    let reading = service.read(id, sources.collect(), origin, &*send);
     let cancelled = service.cancelled(id);
     let stop = || downloads.iter().for_each(|(_, file)| file.stop());
     if let Either::Right((_, reading)) = select(pin!(reading), pin!(cancelled)).await {

@@ -18,10 +18,10 @@ use volary_browser::location;
 const MOST_PATHS: usize = 512;
 
 /// A file that was opened, or why it cannot be; `None` if it must be asked for by itself.
-pub(super) type Opened = Option<Result<RangedFile, FetchError>>;
+pub(super) type OpenedHead = Option<Result<RangedFile, FetchError>>;
 
 /// Opens files through the address of the beginnings. The result has an item for each of them.
-pub(super) async fn open(heads: &str, files: &[RemoteFile]) -> Vec<Opened> {
+pub(super) async fn open(heads: &str, files: &[RemoteFile]) -> Vec<OpenedHead> {
     let mut opened = Vec::with_capacity(files.len());
     for files in files.chunks(MOST_PATHS) {
         let mut records = Records::default();

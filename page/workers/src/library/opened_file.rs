@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use futures_util::FutureExt;
-use futures_util::future::{LocalBoxFuture, ready};
+use futures_util::future::ready;
 use volary_core::json::Text;
 
 use volary_browser::files::ranged_file::RangedFile;
-use volary_library::source::{JoinedSource, Source};
+use volary_library::source::{JoinedSource, ReadAt, ReadBytes, Source};
 
 /// A file that is read in ranges.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ impl OpenedFile {
     }
 }
 
-impl Source for OpenedFile {
+impl ReadAt for OpenedFile {
     fn name(&self) -> Text {
         self.file.name().into()
     }
@@ -35,7 +35,7 @@ impl Source for OpenedFile {
         self.file.size()
     }
 
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+    fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
         let mut read = self.file.slice(range).boxed_local();
         // The first poll sends the request.
         match (&mut read).now_or_never() {
@@ -44,6 +44,12 @@ impl Source for OpenedFile {
         }
     }
 
+    fn read_through(&self, start: u64) {
+        self.file.read_through(start);
+    }
+}
+
+impl Source for OpenedFile {
     fn followed_by(&self, others: &[Rc<dyn Source>]) -> Option<Rc<dyn Source>> {
         let own: Rc<dyn Source> = Rc::new(self.clone());
         let files = std::iter::once(own).chain(others.iter().cloned());
@@ -56,10 +62,6 @@ impl Source for OpenedFile {
 
     fn is_growing(&self) -> bool {
         self.is_growing
-    }
-
-    fn read_through(&self, start: u64) {
-        self.file.read_through(start);
     }
 
     fn release(&self) {

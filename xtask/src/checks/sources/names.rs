@@ -10,10 +10,11 @@ use anyhow::Result;
 use super::super::{files, name, none, read};
 use crate::project::Project;
 
-const FOLDERS: [&str; 5] = [
+const FOLDERS: [&str; 6] = [
     "src",
     "page",
     "crates/app/src",
+    "crates/library/src",
     "crates/protocol/src",
     "crates/view/src",
 ];

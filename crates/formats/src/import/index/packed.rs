@@ -3,24 +3,37 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
 
 use super::Entry;
+use super::in_place::{InPlace, Progress, are_shown};
 use super::reading::Pieces;
 use crate::archive::Limits;
-use crate::archive::listing::{ListedMember, unpack_listed};
+use crate::archive::listing::{ListedMember, Parts, unpack_listed};
 use crate::import::reader::Sink;
 use crate::import::{ImportOutcome, Note, inspect};
+use crate::read_at::{ReadAt, Window};
 
 /// A log whose directory was read.
 pub struct PackedLog {
+    window: Window,
     pieces: Pieces,
+    /// The place of the header.
     head: Range<u64>,
+    /// The places of the members of each sample.
     samples: Vec<Vec<Range<u64>>>,
+    /// The number of the next sample.
+    next: usize,
+    /// The number of bytes of those before it.
+    done: u64,
 }
 
 impl PackedLog {
-    /// Recognises the members as a log; `None` if they are something else.
-    pub fn of(file: &str, members: &[ListedMember]) -> Option<PackedLog> {
+    /// Recognises the members of a file as a log; `None` if they are something else. `parts` were read for its directory.
+    pub fn of(file: Rc<dyn ReadAt>, members: &[ListedMember], parts: Parts) -> Option<PackedLog> {
         let ends_with = |end: &str| {
             let mut members = members.iter();
             members.find(|member| {
@@ -46,20 +59,47 @@ impl PackedLog {
         let mut folders: Vec<&str> = folders.collect();
         folders.sort_unstable();
         folders.dedup();
-        (folders.len() == 1).then(|| PackedLog {
-            pieces: Pieces::new(file.into()),
+        if folders.len() != 1 {
+            return None;
+        }
+        let pieces = Pieces::new(file.name());
+        let window = Window::on(file);
+        // The header usually precedes the directory.
+        if let Some((start, bytes)) = parts.into_known().into_iter().next_back() {
+            window.hold(start, bytes);
+        }
+        Some(PackedLog {
+            window,
+            pieces,
             head: head.place.clone(),
             samples,
+            next: 0,
+            done: 0,
         })
     }
 
-    /// The byte range of the header, which is read first.
-    pub fn head(&self) -> Range<u64> {
-        self.head.clone()
+    async fn read_on(&mut self) -> Result<Progress, String> {
+        if self.next == 0 {
+            let header = self.window.read(self.head.clone()).await?;
+            self.read_head(&header);
+        }
+        while let Some(places) = self.samples.get(self.next).cloned() {
+            let mut parts = Vec::with_capacity(places.len());
+            for place in &places {
+                parts.push(self.window.read(place.clone()).await?);
+                self.done += place.end - place.start;
+            }
+            self.read_sample(&places, &parts);
+            self.next += 1;
+            if are_shown(self.next) {
+                return Ok(Progress::More);
+            }
+        }
+        Ok(Progress::End)
     }
 
     /// Reads the header.
-    pub fn read_head(&mut self, bytes: &[u8]) {
+    fn read_head(&mut self, bytes: &[u8]) {
         match unpack_listed(bytes, Limits::default().of_packed(bytes.len())) {
             Ok((_, header)) => self.pieces.packed_head(&header),
             Err(error) => {
@@ -69,16 +109,8 @@ impl PackedLog {
         }
     }
 
-    /// The byte ranges of the members of each sample.
-    pub fn samples(&self) -> &[Vec<Range<u64>>] {
-        &self.samples
-    }
-
     /// Reads a sample: the bytes of each of its members.
-    pub fn read_sample(&mut self, number: usize, parts: &[Vec<u8>]) {
-        let Some(places) = self.samples.get(number).cloned() else {
-            return;
-        };
+    fn read_sample(&mut self, places: &[Range<u64>], parts: &[Vec<u8>]) {
         let mut members = Vec::with_capacity(parts.len());
         for part in parts {
             match unpack_listed(part, Limits::default().of_packed(part.len())) {
@@ -87,23 +119,30 @@ impl PackedLog {
             }
         }
         if !members.is_empty() {
-            self.pieces.packed(members, &places);
+            self.pieces.packed(members, places);
         }
     }
+}
 
-    /// Takes the entries found since the last call.
-    pub fn take_entries(&mut self) -> Vec<Entry> {
+impl InPlace for PackedLog {
+    fn next(&mut self) -> LocalBoxFuture<'_, Result<Progress, String>> {
+        self.read_on().boxed_local()
+    }
+
+    fn take_entries(&mut self) -> Vec<Entry> {
         self.pieces.take_entries()
     }
 
-    /// Ends the input.
-    pub fn finish(&mut self) {
-        self.pieces.finish();
+    fn done(&self) -> u64 {
+        self.done.min(self.window.source().size())
     }
 
-    /// The notes about the log so far.
-    pub fn notes(&self) -> &[Note] {
-        self.pieces.notes()
+    fn notes(&self) -> Vec<Note> {
+        self.pieces.notes().to_vec()
+    }
+
+    fn finish(&mut self) {
+        self.pieces.finish();
     }
 }
 

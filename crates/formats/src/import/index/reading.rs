@@ -12,6 +12,7 @@ use volary_episode::episode::Episode;
 use super::super::describe::counted;
 use super::growing::Growing;
 use super::{Entry, EpisodeRange, episodes, packed, torch_dump};
+use crate::import::batches::Ids;
 use crate::import::decode::decode;
 use crate::import::fields::{FieldMapping, Mappings, Unmapped};
 use crate::import::mapped::Mapped;
@@ -41,8 +42,7 @@ pub(super) struct Pieces {
     outcome: ImportOutcome,
     entries: Vec<Entry>,
     whole: Vec<Episode>,
-    /// The number of times that each id was assigned.
-    ids: HashMap<Text, usize>,
+    ids: Ids,
     /// The lines of the unfinished group, and its byte range.
     group: Vec<Line>,
     group_place: Range<u64>,
@@ -67,7 +67,7 @@ impl Pieces {
             outcome: ImportOutcome::default(),
             entries: Vec::new(),
             whole: Vec::new(),
-            ids: HashMap::new(),
+            ids: Ids::default(),
             group: Vec::new(),
             group_place: 0..0,
             log: None,
@@ -364,11 +364,7 @@ impl Pieces {
     ) {
         let tags = tags::take(&mut episode);
         let mut row = Row::of(&episode, tags);
-        let count = self.ids.entry(row.id.clone()).or_default();
-        *count += 1;
-        if *count > 1 {
-            row.id = format!("{} ({count})", row.id).into();
-        }
+        row.id = self.ids.free(&row.id);
         self.found += 1;
         self.entries.push(Entry {
             place,

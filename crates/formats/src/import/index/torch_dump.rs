@@ -13,21 +13,26 @@ mod training;
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
 use volary_analysis::annotations::tags;
 use volary_analysis::table::Row;
 use volary_episode::episode::Episode;
 
+use super::in_place::{InPlace, Progress, are_shown};
 use super::reading::Pieces;
-use super::{Entry, EpisodeRange};
+use super::{Entry, EpisodeRange, LARGEST_WHOLE};
 use crate::archive::Limits;
 use crate::archive::listing::{ListedMember, MemberHeader, unpack_listed};
 use crate::archive::unpack::{GZIP, gunzip};
 use crate::import::reader::Sink;
 use crate::import::slime::{self, NotJoined, RolloutParts, Storages, Tally, WholeDump};
 use crate::import::{ImportOutcome, Note};
+use crate::read_at::{ReadAt, ReadBytes, WindowPool, begin_reading};
 use parts::Parts;
-pub use training::{Training, TrainingFile};
+use training::{Training, TrainingFile};
 
 /// The end of the name of the pickle; what precedes it is the folder of all members.
 const PICKLE: &str = "data.pkl";
@@ -40,6 +45,11 @@ const PIECE: u64 = 2 << 20;
 
 /// A torch file whose directory was read.
 pub struct TorchDump {
+    source: Rc<dyn ReadAt>,
+    /// The storages of a sample may be in as many places as it has tensors.
+    pool: WindowPool,
+    /// The piece of the pickle that is being read while the one before it is indexed.
+    coming: Option<(Range<u64>, ReadBytes<'static>)>,
     pieces: Pieces,
     file: String,
     size: u64,
@@ -51,28 +61,36 @@ pub struct TorchDump {
     /// `None` until it was read.
     is_big_endian: Option<bool>,
     state: State,
-    /// The sample that is being read.
-    sample: Option<Sample>,
-    /// The rollout that is being joined with its training data.
-    rollout: Option<ReadRollout>,
-    /// What [`DumpStep::Wanted`] asked for.
-    wanted: Wanted,
+    /// The number of rollouts that were read, and that of all samples.
     found: usize,
+    samples: usize,
     trainings: Vec<Training>,
     tally: Tally,
 }
 
-/// What happens next in reading a dump.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DumpStep {
-    /// These byte ranges of the file must be passed to [`TorchDump::feed`].
-    Wanted(Vec<Range<u64>>),
+/// What was read of a dump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
     /// A sample was read.
     Sample,
     /// All samples were read.
     End,
-    /// The file is no dump, and must be read otherwise.
+    /// The file is no dump, or has a part that is too long, and must be read otherwise.
     Other,
+}
+
+/// Why no sample was read.
+enum Stop {
+    /// A range is too long to be in memory.
+    TooLong,
+    /// The file cannot be read; with a message for the user.
+    Failed(String),
+}
+
+impl From<String> for Stop {
+    fn from(reason: String) -> Self {
+        Stop::Failed(reason)
+    }
 }
 
 /// What a torch file contains.
@@ -99,25 +117,14 @@ impl DumpKind {
     }
 }
 
+/// Whether the file at a path is a dump, as its name says.
+pub fn is_dump(path: &str) -> bool {
+    path.ends_with(".pt") || path.ends_with(".pt.gz")
+}
+
 /// Whether the file at a path is a dump of an evaluation, as the path says.
 pub fn is_evaluation(path: &str) -> bool {
     slime::is_evaluation(path)
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
-    Nothing,
-    /// The next piece of the pickle.
-    Piece,
-    /// Values that the next sample refers to.
-    Shared,
-    /// All of the pickle.
-    Pickle,
-    ByteOrder,
-    /// The storages of the sample.
-    Storages,
-    /// Those of its training data.
-    TrainingStorages,
 }
 
 enum State {
@@ -134,20 +141,13 @@ enum State {
     Other,
 }
 
-/// A rollout that was read, and belongs to a sample of a training dump.
+/// A rollout that was read.
 struct ReadRollout {
     place: EpisodeRange,
     /// Its share of the file, in bytes.
     bytes: u64,
     /// What was read: one episode, and notes on it.
     read: ImportOutcome,
-    /// The number of the training dump, and that of the sample in it.
-    training: usize,
-    number: usize,
-    /// The places of the storages of the training data.
-    storages: Vec<Range<u64>>,
-    /// Their bytes, once they were read.
-    members: Option<Vec<Vec<u8>>>,
 }
 
 /// A sample that was parsed.
@@ -161,13 +161,12 @@ struct Sample {
     bytes: u64,
     /// The places of its storages.
     storages: Vec<Range<u64>>,
-    /// Their bytes, once they were read.
-    members: Option<Vec<Vec<u8>>>,
 }
 
 impl TorchDump {
-    /// Recognises the members of a file of `size` bytes as those of a torch file.
-    pub fn of(file: &str, size: u64, members: &[ListedMember]) -> Option<TorchDump> {
+    /// Recognises the members of a file of `size` bytes as those of a torch file. `source` may have training dumps behind
+    /// these bytes.
+    pub fn of(source: Rc<dyn ReadAt>, size: u64, members: &[ListedMember]) -> Option<TorchDump> {
         // The directory of a damaged file may lead beyond its end. Such members are missing.
         let members = members.iter().filter(|member| {
             let Range { start, end } = member.place;
@@ -177,198 +176,176 @@ impl TorchDump {
         let places = members;
         let places = places.map(|member| (member.name.clone(), member.place.clone()));
         let bytes = usize::try_from(size).unwrap_or(usize::MAX);
+        // Most of the pickle is read in order.
+        source.read_through(pickle.place.start);
         Some(TorchDump {
-            pieces: Pieces::new(file.into()),
-            file: file.to_owned(),
+            pieces: Pieces::new(source.name()),
+            file: source.name().to_string(),
             size,
             places: places.collect(),
             top: pickle.name.strip_suffix(PICKLE)?.to_owned(),
             pickle: pickle.place.clone(),
             is_big_endian: None,
             state: State::Parts(Box::new(Parts::new(pickle.place.start, bytes))),
-            sample: None,
-            rollout: None,
-            wanted: Wanted::Nothing,
             found: 0,
+            samples: 0,
             trainings: Vec::new(),
             tally: Tally::default(),
+            pool: WindowPool::on(Rc::clone(&source)),
+            coming: None,
+            source,
         })
     }
 
-    /// Joins the samples with those of training dumps of the same step, which are behind the file.
-    pub fn join_with(&mut self, trainings: Vec<Training>) {
-        self.trainings = trainings;
+    /// Joins the samples with those of the training dumps of the same step, which are behind the file: the size and the
+    /// members of each. Returns false if one cannot be read so.
+    pub async fn join_with(
+        &mut self,
+        dumps: impl IntoIterator<Item = (u64, Vec<ListedMember>)>,
+    ) -> Result<bool, String> {
+        let mut start = self.size;
+        for (size, members) in dumps {
+            let Some(training) = TrainingFile::of(start, size, &members) else {
+                return Ok(false);
+            };
+            let head = match self.read(training.head()).await {
+                Ok(head) => head,
+                Err(Stop::TooLong) => return Ok(false),
+                Err(Stop::Failed(reason)) => return Err(reason),
+            };
+            let Some(training) = training.open(&head) else {
+                return Ok(false);
+            };
+            self.trainings.push(training);
+            start += size;
+        }
+        Ok(true)
     }
 
-    /// The offset of the pickle, most of which is read in order.
-    pub fn start(&self) -> u64 {
-        self.pickle.start
-    }
-
-    /// Reads on, as far as the bytes suffice.
-    pub fn advance(&mut self) -> DumpStep {
+    /// Reads samples until their rows are to be shown.
+    async fn read_on(&mut self) -> Result<Progress, String> {
         loop {
-            if let Some(rollout) = self.rollout.take() {
-                return self.join(rollout);
+            match self.next_sample().await? {
+                Step::Sample => self.samples += 1,
+                Step::Other if self.samples == 0 => return Ok(Progress::Whole),
+                Step::End | Step::Other => return Ok(Progress::End),
             }
-            if let Some(sample) = self.sample.take() {
-                match self.finish(sample) {
-                    Some(step) => return step,
-                    None => continue,
-                }
+            if are_shown(self.samples) {
+                return Ok(Progress::More);
             }
+        }
+    }
+
+    /// Reads the next sample.
+    async fn next_sample(&mut self) -> Result<Step, String> {
+        match self.advance().await {
+            Ok(step) => Ok(step),
+            Err(Stop::TooLong) => {
+                self.state = State::Other;
+                Ok(Step::Other)
+            }
+            Err(Stop::Failed(reason)) => Err(reason),
+        }
+    }
+
+    async fn advance(&mut self) -> Result<Step, Stop> {
+        loop {
             match &mut self.state {
                 State::Parts(parts) => {
                     let missing = parts.missing();
                     if !missing.is_empty() {
-                        return self.want(Wanted::Shared, missing);
-                    }
-                    if let Some(parsed) = parts.parse() {
-                        let storages = parsed.storages.iter();
-                        let storages = storages.filter_map(|key| {
-                            let name = format!("{}data/{key}", self.top);
-                            self.places.get(&name).cloned()
-                        });
-                        self.sample = Some(Sample {
+                        let values = self.read(&missing).await?;
+                        if let State::Parts(parts) = &mut self.state {
+                            parts.share(&values);
+                        }
+                    } else if let Some(parsed) = parts.parse() {
+                        let sample = Sample {
                             training: None,
                             number: parsed.number,
                             parts: parsed.parts,
                             bytes: parsed.bytes,
-                            storages: storages.collect(),
-                            members: None,
-                        });
+                            storages: self.places_of(parsed.storages),
+                        };
+                        return self.read_sample(sample).await;
                     } else if parts.read_to() < self.pickle.end && parts.goes_on() {
                         let start = parts.read_to();
-                        let piece = self.piece_from(start);
-                        return self.want(Wanted::Piece, vec![piece]);
-                    } else if parts.is_dump() {
-                        match self.next_alone() {
-                            Some(sample) => self.sample = Some(sample),
-                            None => return DumpStep::End,
+                        let bytes = self.read_piece(start).await?;
+                        if let State::Parts(parts) = &mut self.state {
+                            parts.feed(&bytes);
                         }
+                    } else if parts.is_dump() {
+                        return self.read_alone().await;
                     } else {
                         self.state = State::Undivided;
                     }
                 }
                 State::Undivided => {
                     let members = self.byte_order().into_iter().chain([self.pickle.clone()]);
-                    return self.want(Wanted::Pickle, members.collect());
+                    let members: Vec<Range<u64>> = members.collect();
+                    let head = Head::of(&self.read(&members).await?);
+                    self.is_big_endian = head.as_ref().map(|head| head.is_big_endian);
+                    let dump = head.and_then(|head| WholeDump::of(&head.pickle));
+                    self.state = dump.map_or(State::Other, |dump| State::Whole {
+                        dump: Box::new(dump),
+                        next: 0,
+                    });
                 }
                 State::Whole { dump, next } => {
                     let number = *next;
                     if number >= dump.len() {
-                        match self.next_alone() {
-                            Some(sample) => {
-                                self.sample = Some(sample);
-                                continue;
-                            }
-                            None => return DumpStep::End,
-                        }
+                        return self.read_alone().await;
                     }
                     *next += 1;
                     let storages = dump.storages(number).into_iter();
-                    let storages = storages.filter_map(|key| {
-                        let name = format!("{}data/{key}", self.top);
-                        self.places.get(&name).cloned()
-                    });
-                    let (storages, count) = (storages.collect(), dump.len() as u64);
+                    let storages: Vec<String> = storages.map(str::to_owned).collect();
+                    let count = dump.len() as u64;
                     let parts = self.byte_order().into_iter().chain([self.pickle.clone()]);
-                    self.sample = Some(Sample {
+                    let sample = Sample {
                         training: None,
                         number,
                         parts: parts.collect(),
                         bytes: (self.pickle.end - self.pickle.start) / count,
-                        storages,
-                        members: None,
-                    });
+                        storages: self.places_of(storages),
+                    };
+                    return self.read_sample(sample).await;
                 }
-                State::Other => return DumpStep::Other,
+                State::Other => return Ok(Step::Other),
             }
         }
     }
 
-    /// Passes on the bytes that [`DumpStep::Wanted`] asked for.
-    pub fn feed(&mut self, ranges: Vec<Vec<u8>>) {
-        let wanted = std::mem::replace(&mut self.wanted, Wanted::Nothing);
-        match (wanted, &mut self.state) {
-            (Wanted::Piece, State::Parts(parts)) => {
-                ranges.into_iter().for_each(|bytes| parts.feed(&bytes));
-            }
-            (Wanted::Shared, State::Parts(parts)) => parts.share(&ranges),
-            (Wanted::Pickle, _) => {
-                let head = Head::of(&ranges);
-                drop(ranges);
-                self.is_big_endian = head.as_ref().map(|head| head.is_big_endian);
-                let dump = head.and_then(|head| WholeDump::of(&head.pickle));
-                self.state = dump.map_or(State::Other, |dump| State::Whole {
-                    dump: Box::new(dump),
-                    next: 0,
-                });
-            }
-            (Wanted::ByteOrder, _) => {
-                let order = unpacked(&ranges).into_iter().next();
-                self.is_big_endian = Some(order.is_some_and(|(_, order)| is_big(&order)));
-            }
-            (Wanted::Storages, _) => {
-                if let Some(sample) = &mut self.sample {
-                    sample.members = Some(ranges);
-                }
-            }
-            (Wanted::TrainingStorages, _) => {
-                if let Some(rollout) = &mut self.rollout {
-                    rollout.members = Some(ranges);
-                }
-            }
-            _ => {}
+    /// Reads ranges of the file.
+    async fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, Stop> {
+        let is_too_long = |range: &Range<u64>| range.end - range.start > LARGEST_WHOLE;
+        if ranges.iter().any(is_too_long) {
+            return Err(Stop::TooLong);
         }
+        Ok(self.pool.read(ranges).await?)
     }
 
-    /// The range that will probably be wanted after the current one.
-    pub fn ahead(&self, range: &Range<u64>) -> Option<Range<u64>> {
-        let is_piece = self.wanted == Wanted::Piece && range.end < self.pickle.end;
-        is_piece.then(|| self.piece_from(range.end))
-    }
-
-    /// The number of bytes of the file that were read.
-    pub fn done(&self) -> u64 {
-        match &self.state {
-            State::Parts(parts) => parts.read_to(),
-            State::Whole { dump, next } => self.size * *next as u64 / dump.len().max(1) as u64,
-            State::Undivided | State::Other => 0,
+    /// Reads the piece of the pickle that starts at a byte, and begins to read the one after it.
+    async fn read_piece(&mut self, start: u64) -> Result<Vec<u8>, Stop> {
+        let piece = self.piece_from(start);
+        let coming = self.coming.take_if(|(coming, _)| *coming == piece);
+        let bytes = match coming {
+            Some((_, bytes)) => bytes.await?,
+            None => self.pool.read(std::slice::from_ref(&piece)).await?.concat(),
+        };
+        if piece.end < self.pickle.end {
+            let next = self.piece_from(piece.end);
+            let reading = begin_reading(&self.source, next.clone());
+            self.coming = Some((next, reading));
         }
+        Ok(bytes)
     }
 
-    /// Takes the entries found since the last call.
-    pub fn take_entries(&mut self) -> Vec<Entry> {
-        self.pieces.take_entries()
-    }
-
-    /// Sets whether the texts of the following episodes are collected for a search.
-    pub fn keep_texts(&mut self, wanted: bool) {
-        self.pieces.keeps_texts = wanted;
-    }
-
-    /// The notes about the file, after its samples were read.
-    pub fn notes(&self) -> Vec<Note> {
-        let mut outcome = ImportOutcome::default();
-        let mut sink = Sink::new(&mut outcome, "slime", &self.file);
-        match &self.state {
-            State::Parts(parts) => parts.report(self.found, &mut sink),
-            State::Whole { dump, .. } => dump.report(self.found, &mut sink),
-            State::Undivided | State::Other => {}
-        }
-        for training in &self.trainings {
-            training.report(&mut sink);
-        }
-        drop(sink);
-        self.tally.report(&mut outcome);
-        let notes = self.pieces.notes().iter().cloned();
-        outcome.notes.into_iter().chain(notes).collect()
-    }
-
-    fn want(&mut self, wanted: Wanted, ranges: Vec<Range<u64>>) -> DumpStep {
-        self.wanted = wanted;
-        DumpStep::Wanted(ranges)
+    /// The places of storages.
+    fn places_of(&self, storages: impl IntoIterator<Item = String>) -> Vec<Range<u64>> {
+        let places = storages.into_iter().filter_map(|key| {
+            let name = format!("{}data/{key}", self.top);
+            self.places.get(&name).cloned()
+        });
+        places.collect()
     }
 
     /// The piece of the pickle that starts at a byte.
@@ -387,7 +364,14 @@ impl TorchDump {
         self.places.get(&name).cloned()
     }
 
-    /// The next sample of a training dump that belongs to no rollout.
+    /// Reads the next sample of a training dump that belongs to no rollout.
+    async fn read_alone(&mut self) -> Result<Step, Stop> {
+        match self.next_alone() {
+            Some(sample) => self.read_sample(sample).await,
+            None => Ok(Step::End),
+        }
+    }
+
     fn next_alone(&mut self) -> Option<Sample> {
         let mut trainings = self.trainings.iter_mut().enumerate();
         let (place, number) =
@@ -399,31 +383,20 @@ impl TorchDump {
             parts: training.head().to_vec(),
             bytes: training.bytes(),
             storages: training.storages(number),
-            members: None,
         })
     }
 
-    /// Reads a sample that was parsed, once its storages are there. `None` if it is to be joined with training data.
-    fn finish(&mut self, mut sample: Sample) -> Option<DumpStep> {
+    /// Reads a sample that was parsed, with its storages and its training data.
+    async fn read_sample(&mut self, sample: Sample) -> Result<Step, Stop> {
         let has_storages = !sample.storages.is_empty();
         let is_own = sample.training.is_none();
         if has_storages && is_own && self.is_big_endian.is_none() {
-            match self.byte_order() {
-                Some(place) => {
-                    self.sample = Some(sample);
-                    return Some(self.want(Wanted::ByteOrder, vec![place]));
-                }
-                None => self.is_big_endian = Some(false),
-            }
+            let order = self.byte_order();
+            let order = self.read(order.as_slice()).await?;
+            let order = unpacked(&order).into_iter().next();
+            self.is_big_endian = Some(order.is_some_and(|(_, order)| is_big(&order)));
         }
-        let members = match sample.members.take() {
-            None if has_storages => {
-                let storages = sample.storages.clone();
-                self.sample = Some(sample);
-                return Some(self.want(Wanted::Storages, storages));
-            }
-            members => members.unwrap_or_default(),
-        };
+        let members = self.read(&sample.storages).await?;
         // Storages with damaged headers count as missing. Opening a sample relies on the headers to tell storages from
         // pieces of the pickle.
         let storages = sample.storages.iter().zip(&members);
@@ -463,25 +436,14 @@ impl TorchDump {
             }
         }
         drop(sink);
+        let mut rollout = ReadRollout { place, bytes, read };
         if is_own {
             self.found += 1;
-            if let Some((training, number)) = self.training_of(&read, number) {
-                let storages = self.trainings.get(training);
-                let storages = storages.map_or_else(Vec::new, |it| it.storages(number));
-                self.rollout = Some(ReadRollout {
-                    members: storages.is_empty().then(Vec::new),
-                    place,
-                    bytes,
-                    read,
-                    training,
-                    number,
-                    storages,
-                });
-                return None;
-            }
+            self.join(&mut rollout, number).await?;
         }
+        let ReadRollout { place, bytes, read } = rollout;
         self.pieces.dumped(place, bytes, read);
-        Some(DumpStep::Sample)
+        Ok(Step::Sample)
     }
 
     /// The training dump of a rollout at this position, and the number of the sample in it.
@@ -493,42 +455,74 @@ impl TorchDump {
         trainings.find_map(|(place, training)| Some((place, training.take(episode, position)?)))
     }
 
-    /// Joins a rollout with its training data, once the storages are there.
-    fn join(&mut self, mut rollout: ReadRollout) -> DumpStep {
-        let Some(members) = rollout.members.take() else {
-            let storages = rollout.storages.clone();
-            self.rollout = Some(rollout);
-            return self.want(Wanted::TrainingStorages, storages);
+    /// Joins a rollout at this position with its training data, if there is any.
+    async fn join(&mut self, rollout: &mut ReadRollout, position: usize) -> Result<(), Stop> {
+        let Some((training, number)) = self.training_of(&rollout.read, position) else {
+            return Ok(());
         };
-        let ReadRollout {
-            mut place,
-            mut bytes,
-            mut read,
-            number,
-            storages,
-            ..
-        } = rollout;
-        let training = self.trainings.get_mut(rollout.training);
-        if let Some((training, episode)) = training.zip(read.episodes.first_mut()) {
+        let storages = self.trainings.get(training);
+        let storages = storages.map_or_else(Vec::new, |it| it.storages(number));
+        let members = self.read(&storages).await?;
+        let training = self.trainings.get_mut(training);
+        if let Some((training, episode)) = training.zip(rollout.read.episodes.first_mut()) {
             let joined = training.join(number, &members, episode);
             match &joined {
                 Ok(_) => {
-                    // As in `finish`.
+                    // As in `read_sample`.
                     let storages = storages.into_iter().zip(&members);
                     let storages = storages.filter(|(_, bytes)| MemberHeader::of(bytes).is_some());
                     let storages: Vec<Range<u64>> = storages.map(|(place, _)| place).collect();
                     let sizes = storages.iter().map(|place| place.end - place.start);
-                    bytes += training.bytes() + sizes.sum::<u64>();
-                    place.parts.extend_from_slice(training.head());
-                    place.parts.extend(storages);
+                    rollout.bytes += training.bytes() + sizes.sum::<u64>();
+                    let parts = &mut rollout.place.parts;
+                    parts.extend_from_slice(training.head());
+                    parts.extend(storages);
                 }
                 Err(NotJoined::NoTokens(_)) => training.give_back(number),
                 Err(NotJoined::OtherTokens) => {}
             }
             self.tally.count(joined);
         }
-        self.pieces.dumped(place, bytes, read);
-        DumpStep::Sample
+        Ok(())
+    }
+}
+
+impl InPlace for TorchDump {
+    fn next(&mut self) -> LocalBoxFuture<'_, Result<Progress, String>> {
+        self.read_on().boxed_local()
+    }
+
+    fn take_entries(&mut self) -> Vec<Entry> {
+        self.pieces.take_entries()
+    }
+
+    fn done(&self) -> u64 {
+        match &self.state {
+            State::Parts(parts) => parts.read_to(),
+            State::Whole { dump, next } => self.size * *next as u64 / dump.len().max(1) as u64,
+            State::Undivided | State::Other => 0,
+        }
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        let mut outcome = ImportOutcome::default();
+        let mut sink = Sink::new(&mut outcome, "slime", &self.file);
+        match &self.state {
+            State::Parts(parts) => parts.report(self.found, &mut sink),
+            State::Whole { dump, .. } => dump.report(self.found, &mut sink),
+            State::Undivided | State::Other => {}
+        }
+        for training in &self.trainings {
+            training.report(&mut sink);
+        }
+        drop(sink);
+        self.tally.report(&mut outcome);
+        let notes = self.pieces.notes().iter().cloned();
+        outcome.notes.into_iter().chain(notes).collect()
+    }
+
+    fn keep_texts(&mut self, wanted: bool) {
+        self.pieces.keeps_texts = wanted;
     }
 }
 

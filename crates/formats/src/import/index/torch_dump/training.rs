@@ -18,7 +18,7 @@ use crate::import::slime::{
 };
 
 /// A torch file behind a rollout dump, whose directory was read.
-pub struct TrainingFile {
+pub(super) struct TrainingFile {
     /// The places of its members.
     places: HashMap<String, Range<u64>>,
     head: Vec<Range<u64>>,
@@ -67,7 +67,7 @@ impl TrainingFile {
 }
 
 /// A training dump that was opened.
-pub struct Training {
+pub(super) struct Training {
     dump: TrainingDump,
     samples: Places,
     /// Whether the sample with this number belongs to a rollout.

@@ -1,0 +1,255 @@
+//! Full-text search in all episodes, and in one.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use volary_protocol::RequestId;
+use volary_protocol::library::Event;
+
+use volary_analysis::search::{Document, Hit, Query, SearchIndex};
+use volary_analysis::table::Row;
+use volary_core::json::Text;
+use volary_episode::Episode;
+
+use super::{BATCH, KnownEpisode, LibraryService, Output, Send, listing, opening};
+use crate::findings::{EpisodeMatch, Match, find};
+
+/// The number of characters of context on each side of a match.
+const AROUND: usize = 40;
+/// The maximum number of matches with context; further matches are only listed.
+const MOST_SHOWN: usize = 1000;
+/// The maximum number of episodes that are indexed before the first search.
+pub(super) const SETTLED: usize = 20_000;
+
+/// The search index, and the state of the last search.
+#[derive(Default)]
+pub(super) struct Search {
+    index: RefCell<SearchIndex>,
+    /// The ids of episodes that are indexed, or that cannot be read.
+    indexed: RefCell<BTreeSet<Text>>,
+    /// The episode that was searched last, and its texts, cached because people type letter by letter.
+    document: RefCell<Option<(Text, Rc<Document>)>>,
+    /// The latest search, which supersedes earlier ones.
+    last: Cell<RequestId>,
+    is_settling: Cell<bool>,
+}
+
+impl Search {
+    /// Indexes an episode.
+    pub(super) fn insert(&self, episode: &Episode, id: &Text) {
+        self.index.borrow_mut().insert(id.clone(), episode);
+        self.skip(id);
+    }
+
+    /// Indexes the texts of an episode. `is_one_of_many` if there may be very many like it.
+    pub(super) fn insert_document(&self, document: Document, id: &Text, is_one_of_many: bool) {
+        let mut index = self.index.borrow_mut();
+        index.insert_document(id.clone(), document, is_one_of_many);
+        self.skip(id);
+    }
+
+    /// Marks an episode as indexed.
+    fn skip(&self, id: &Text) {
+        self.indexed.borrow_mut().insert(id.clone());
+    }
+
+    fn is_indexed(&self, id: &Text) -> bool {
+        self.indexed.borrow().contains(id)
+    }
+
+    /// Marks a changed episode: it is indexed again before the next search.
+    pub(super) fn changed(&self, id: &Text) {
+        self.indexed.borrow_mut().remove(id);
+    }
+
+    /// The number of indexed episodes, and the number of those in the index.
+    #[cfg(test)]
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        (self.indexed.borrow().len(), self.index.borrow().len())
+    }
+
+    /// Removes an episode.
+    pub(super) fn remove(&self, id: &Text) {
+        *self.document.borrow_mut() = None;
+        self.index.borrow_mut().remove(id);
+        self.indexed.borrow_mut().remove(id);
+    }
+}
+
+/// Indexes missing episodes while the worker is idle.
+pub(super) async fn settle(library: &LibraryService) {
+    listing::ready(library).await;
+    if missing(library).len() <= SETTLED && !library.search.is_settling.replace(true) {
+        index_all(library, None, &|_| {}).await;
+        library.search.is_settling.set(false);
+    }
+}
+
+/// Returns the episodes that the index lacks, in the order of their places in files.
+fn missing(library: &LibraryService) -> Vec<(Text, KnownEpisode)> {
+    let (known, indexed) = (library.known.borrow(), library.search.indexed.borrow());
+    let missing = known
+        .episodes
+        .iter()
+        .filter(|(id, _)| !indexed.contains(*id));
+    let mut missing: Vec<(Text, KnownEpisode)> = missing
+        .map(|(id, volume)| (id.clone(), volume.clone()))
+        .collect();
+    missing.sort_by_cached_key(|(id, volume)| match &volume.place {
+        None => (None, 0, id.clone()),
+        Some(at) => {
+            let start = at.place.parts.first().map_or(0, |part| part.start);
+            (Some(at.file.clone()), start, id.clone())
+        }
+    });
+    missing
+}
+
+/// Indexes missing episodes for a search. Returns false once another search supersedes it.
+async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Send<'_>) -> bool {
+    let missing = missing(library);
+    for (place, (id, volume)) in missing.iter().enumerate() {
+        if search.is_some_and(|number| number != library.search.last.get()) {
+            return false;
+        }
+        if search.is_some() && place > 0 && place.is_multiple_of(BATCH) {
+            send(Output::Event(Event::Progress {
+                doing: format!("Reading {place} of {} for the search", missing.len()).into(),
+                done: Some(place as f64 / missing.len() as f64),
+            }));
+        }
+        // It was indexed or deleted meanwhile.
+        if library.search.is_indexed(id) || library.volume(id).is_none() {
+            continue;
+        }
+        let episode = searched(library, id, volume).await;
+        if library.volume(id).is_none() {
+            // It was deleted meanwhile.
+            continue;
+        }
+        match episode {
+            Ok(episode) => library.search.insert(&episode, id),
+            // Marked, so that later searches do not try it again.
+            Err(_) => library.search.skip(id),
+        }
+    }
+    true
+}
+
+/// Reads an episode for indexing. The row of an episode in a file is not looked up.
+async fn searched(
+    library: &LibraryService,
+    id: &Text,
+    volume: &KnownEpisode,
+) -> Result<Episode, String> {
+    match &volume.place {
+        None => opening::episode(library, id).await,
+        Some(at) => {
+            let row = Row {
+                id: id.clone(),
+                name: volume.name.clone(),
+                ..Row::default()
+            };
+            opening::open_at(library, at, &row).await
+        }
+    }
+}
+
+/// Finds matches in an episode. Its texts are cached, because people type letter by letter.
+pub(super) async fn find_in_episode(
+    library: &LibraryService,
+    id: &Text,
+    words: &Text,
+) -> Vec<EpisodeMatch> {
+    let query = Query::parse(words);
+    if query.is_empty() {
+        return Vec::new();
+    }
+    let known = library
+        .search
+        .document
+        .borrow()
+        .clone()
+        .filter(|known| known.0 == *id);
+    let (_, document) = match known {
+        Some(known) => known,
+        None => {
+            let Ok(episode) = opening::episode(library, id).await else {
+                return Vec::new();
+            };
+            let known = (id.clone(), Rc::new(Document::of(&episode)));
+            // A partial episode is not cached, because it grows.
+            if !library.previews.has_begun(id) {
+                *library.search.document.borrow_mut() = Some(known.clone());
+            }
+            known
+        }
+    };
+    find(&document, &query)
+}
+
+pub(super) async fn search(
+    library: &LibraryService,
+    number: RequestId,
+    words: &Text,
+    send: Send<'_>,
+) {
+    library.search.last.set(number);
+    listing::ready(library).await;
+    if !index_all(library, Some(number), send).await {
+        return;
+    }
+    let query = Query::parse(words);
+    let (mut found, unsure) = {
+        let index = library.search.index.borrow();
+        let matches = index.search(&query);
+        let found = matches.found.iter().enumerate();
+        let found: Vec<Match> = found
+            .filter_map(|(place, (id, hit))| {
+                if place < MOST_SHOWN {
+                    Some(found_in(id, index.document(id)?, hit))
+                } else {
+                    Some(Match {
+                        id: id.clone(),
+                        step: hit.place.step as u64,
+                        ..Match::default()
+                    })
+                }
+            })
+            .collect();
+        (found, matches.unsure)
+    };
+    for (place, id) in unsure.iter().enumerate() {
+        if number != library.search.last.get() {
+            return;
+        }
+        if place > 0 && place.is_multiple_of(BATCH) {
+            send(Output::Event(Event::Progress {
+                doing: format!("Searching {place} of {} again", unsure.len()).into(),
+                done: Some(place as f64 / unsure.len() as f64),
+            }));
+        }
+        let Some(volume) = library.volume(id) else {
+            continue;
+        };
+        let document = searched(library, id, &volume).await;
+        let document = document.map(|episode| Document::of(&episode));
+        if let Ok(document) = document
+            && let Some(hit) = document.first(&query)
+        {
+            found.push(found_in(id, &document, &hit));
+        }
+    }
+    send(Output::Event(Event::Found { matches: found }));
+}
+
+fn found_in(id: &Text, document: &Document, hit: &Hit) -> Match {
+    let snippet = document.snippet(hit, AROUND);
+    Match {
+        id: id.clone(),
+        step: hit.place.step as u64,
+        before: snippet.before.into(),
+        hit: snippet.hit.into(),
+        after: snippet.after.into(),
+    }
+}

@@ -1,0 +1,238 @@
+//! Ids of episodes. No episode replaces another one, and an episode that is imported again keeps its id.
+//!
+//! Ids in files are often plain numbers, so they are made unique among the episodes that this worker knows.
+//! Another tab may store an episode with the same id before either is notified of the other; the store then rejects
+//! ours, which gets another id.
+
+use std::collections::HashMap;
+
+use volary_analysis::table::Row;
+use volary_core::json::Text;
+use volary_episode::{Episode, native};
+use volary_protocol::library::Origin;
+
+use super::{LibraryService, reading};
+use crate::repository::{Held, InFile, Item, ListedRow};
+
+/// An episode with its id.
+pub(super) struct Named {
+    pub(super) episode: Episode,
+    pub(super) text: String,
+    /// Whether no such episode is stored, as far as is known.
+    pub(super) is_new: bool,
+}
+
+/// The episode that has an id already, compared with a new one.
+enum IdUse {
+    Free,
+    Same,
+    Another,
+}
+
+/// Assigns an id that no other episode has.
+pub(super) async fn named(
+    library: &LibraryService,
+    origin: Origin,
+    mut episode: Episode,
+    batch: &[Item],
+) -> Named {
+    let mut ids = ids_like(&episode.id);
+    loop {
+        if let Some(id) = ids.next() {
+            episode.id = id;
+        }
+        let text = native::to_text(&episode);
+        let is_new = match id_use(library, &episode.id, &text, batch).await {
+            IdUse::Another => continue,
+            IdUse::Free => true,
+            // An episode of the site may be stored as well, and another tab may have stored another one.
+            IdUse::Same => {
+                let store = reading::store_for(library, origin);
+                match store.row(&episode.id).await {
+                    None => true,
+                    Some((_, Some(_))) => continue,
+                    Some(_) if store.has_other_text(&episode.id, &text).await => continue,
+                    Some(_) => false,
+                }
+            }
+        };
+        return Named {
+            episode,
+            text,
+            is_new,
+        };
+    }
+}
+
+async fn id_use(library: &LibraryService, id: &Text, text: &str, batch: &[Item]) -> IdUse {
+    let same = |is_same| if is_same { IdUse::Same } else { IdUse::Another };
+    let Some(volume) = library.volume(id) else {
+        return IdUse::Free;
+    };
+    if volume.place.is_some() {
+        return IdUse::Another;
+    }
+    if let Some(waiting) = batch.iter().find(|item| item.row.id == *id) {
+        return same(matches!(&waiting.held, Held::Text(known) if known == text));
+    }
+    // Another reading may be about to store it. The row is then missing, and the store decides.
+    let store = library.store_of(id);
+    match store.row(id).await {
+        None => IdUse::Free,
+        Some(_) => same(!store.has_other_text(id, text).await),
+    }
+}
+
+/// Returns a free id for the episode at a place, and whether it is new.
+pub(super) fn free_id(library: &LibraryService, wanted: &Text, at: &InFile) -> (Text, bool) {
+    let known = library.known.borrow();
+    let mut free = ids_like(wanted).filter_map(|id| match known.episodes.get(&id) {
+        None => Some((id, true)),
+        Some(volume) => {
+            let is_same = volume.place.as_deref() == Some(at);
+            is_same.then_some((id, false))
+        }
+    });
+    free.next().unwrap_or_else(|| (wanted.clone(), true))
+}
+
+/// Adds the stored tags to the rows of episodes that are imported again: the user may have given them.
+pub(super) async fn keep_tags(library: &LibraryService, origin: Origin, batch: &mut [Item]) {
+    let again = batch.iter_mut().filter(|item| !item.is_new);
+    let mut rows: HashMap<Text, &mut Row> = again
+        .map(|item| (item.row.id.clone(), &mut item.row))
+        .collect();
+    let ids: Vec<Text> = rows.keys().cloned().collect();
+    for (known, _) in reading::store_for(library, origin).rows_of(&ids).await {
+        let Some(row) = rows.get_mut(&known.id) else {
+            continue;
+        };
+        for tag in known.tags {
+            if !row.tags.contains(&tag) {
+                row.tags.push(tag);
+            }
+        }
+    }
+}
+
+/// Assigns new ids to the episodes whose ids are taken, and remembers the episodes that have those ids.
+pub(super) async fn renamed(
+    library: &LibraryService,
+    origin: Origin,
+    mut batch: Vec<Item>,
+) -> Vec<Item> {
+    let ids: Vec<Text> = batch.iter().map(|item| item.row.id.clone()).collect();
+    let others = reading::store_for(library, origin)
+        .rows_of(&ids)
+        .await
+        .into_iter();
+    let mut others: HashMap<Text, ListedRow> =
+        others.map(|other| (other.0.id.clone(), other)).collect();
+    let mut taken = Vec::new();
+    for (number, item) in batch.iter_mut().enumerate() {
+        let other = others.remove(&item.row.id).filter(|_| item.is_new);
+        if let Some((row, place)) = other {
+            library.lose(&row.id);
+            library.remember(&row, place);
+            // The item has no id until it gets a new one.
+            taken.push((number, std::mem::take(&mut item.row.id)));
+        }
+    }
+    if taken.is_empty() {
+        // The records with these ids cannot be read, or were deleted only in this page: they may be replaced.
+        batch.iter_mut().for_each(|item| item.is_new = false);
+    }
+    for (number, wanted) in taken {
+        let (id, held, is_new) = match &batch[number].held {
+            Held::InFile(at) => {
+                let (id, is_new) = free_id(library, &wanted, at);
+                (id, Held::InFile(at.clone()), is_new)
+            }
+            Held::Text(text) => {
+                let mut episode = rewritten(text);
+                episode.id = wanted;
+                let named = named(library, origin, episode, &batch).await;
+                (named.episode.id, Held::Text(named.text), named.is_new)
+            }
+        };
+        let place = match &held {
+            Held::InFile(at) => Some(at.clone()),
+            Held::Text(_) => None,
+        };
+        let item = &mut batch[number];
+        (item.row.id, item.held, item.is_new) = (id, held, is_new);
+        // It was of the text with the other id.
+        item.again = None;
+        library.remember(&item.row, place);
+    }
+    keep_tags(library, origin, &mut batch).await;
+    batch
+}
+
+/// Decodes a text that was just encoded, which cannot fail.
+fn rewritten(text: &str) -> Episode {
+    let read = native::read(text).map(|reading| reading.episodes.into_iter().next());
+    read.ok().flatten().unwrap_or_default()
+}
+
+/// An id and its variants: `7`, `7 (2)`, `7 (3)`…
+fn ids_like(wanted: &str) -> impl Iterator<Item = Text> + use<> {
+    let wanted: Text = match wanted.trim() {
+        "" => "episode".into(),
+        id => id.into(),
+    };
+    let numbered = |id: &str| {
+        let (name, rest) = id.rsplit_once(" (")?;
+        let number: u64 = rest.strip_suffix(')')?.parse().ok()?;
+        Some((Text::from(name), number.checked_add(1)?))
+    };
+    let (name, next) = numbered(&wanted).unwrap_or_else(|| (wanted.clone(), 2));
+    let others = (next..).map(move |number| format!("{name} ({number})").into());
+    std::iter::once(wanted).chain(others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(wanted: &str, count: usize) -> Vec<String> {
+        let ids = ids_like(wanted).take(count);
+        ids.map(|id| id.to_string()).collect()
+    }
+
+    #[test]
+    fn a_taken_id_gets_the_next_number() {
+        assert_eq!(first("7", 3), ["7", "7 (2)", "7 (3)"]);
+        // Numbers that it has already are counted on, not appended again.
+        assert_eq!(first("7 (2)", 3), ["7 (2)", "7 (3)", "7 (4)"]);
+        assert_eq!(first("a (b) (9)", 2), ["a (b) (9)", "a (b) (10)"]);
+    }
+
+    #[test]
+    fn only_a_number_in_parentheses_at_the_end_is_counted_on() {
+        for id in [
+            "run (x)",
+            "run (2) b",
+            "run(2)",
+            "(2)",
+            "run (-1)",
+            "run (2",
+        ] {
+            assert_eq!(first(id, 2), [id.to_owned(), format!("{id} (2)")]);
+        }
+    }
+
+    #[test]
+    fn the_largest_number_does_not_overflow() {
+        let largest = format!("a ({})", u64::MAX);
+        let next = format!("{largest} (2)");
+        assert_eq!(first(&largest, 2), [largest, next]);
+    }
+
+    #[test]
+    fn an_episode_without_an_id_gets_one() {
+        assert_eq!(first("", 2), ["episode", "episode (2)"]);
+        assert_eq!(first(" \n", 1), ["episode"]);
+        assert_eq!(first(" 7 ", 2), ["7", "7 (2)"]);
+    }
+}

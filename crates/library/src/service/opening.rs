@@ -1,0 +1,137 @@
+//! Opens an episode from its place of storage.
+
+use std::rc::Rc;
+
+use volary_analysis::annotations::tags;
+use volary_analysis::table::Row;
+use volary_core::json::Text;
+use volary_core::quantity::size_text;
+use volary_episode::{Episode, native};
+use volary_formats::import::index::torch_dump;
+use volary_protocol::library::TaggedEpisode;
+
+use super::{KnownEpisode, LibraryService, listing};
+use crate::repository::{EpisodeStore, InFile};
+use crate::source::{Source, Window};
+
+/// Opens an episode.
+pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episode, String> {
+    // The provisional id of a partial episode may have been assigned to another episode.
+    let is_free = library.volume(id).is_none();
+    let completed = library.previews.completed(id).filter(|_| is_free);
+    let id = completed.as_ref().unwrap_or(id);
+    let gone = || "It is not in the library.".to_owned();
+    if let Some(begun) = library.previews.begun(id) {
+        return Ok(begun);
+    }
+    let volume = awaited(library, id).await;
+    if let Some(begun) = library.previews.begun(id) {
+        return Ok(begun);
+    }
+    let volume = volume.ok_or_else(gone)?;
+    if let Some(episode) = library.previews.take_held(id) {
+        return Ok(episode);
+    }
+    match &volume.place {
+        Some(place) => {
+            let row = library.store_of(id).row(id).await;
+            let (row, _) = row.ok_or_else(gone)?;
+            open_at(library, place, &row).await
+        }
+        None => {
+            let text = library.store_of(id).text(id).await?.ok_or_else(gone)?;
+            let reading = native::read(&text).map_err(|error| error.to_string())?;
+            let first = reading.episodes.into_iter().next();
+            first.ok_or_else(|| "Its stored record is empty.".to_owned())
+        }
+    }
+}
+
+/// Looks an episode up. If it is unknown, waits for the files that are being read.
+async fn awaited(library: &LibraryService, id: &Text) -> Option<KnownEpisode> {
+    listing::ready(library).await;
+    loop {
+        let state = library.in_flight.state();
+        let volume = library.volume(id);
+        if !library.in_flight.is_any() || library.previews.has_begun(id) {
+            return volume;
+        }
+        // An episode is shown shortly before it is stored.
+        if volume.is_some() && library.store_of(id).row(id).await.is_some() {
+            return volume;
+        }
+        library.in_flight.changed(state).await;
+    }
+}
+
+/// Waits until episodes that are already shown are stored.
+pub(super) async fn wait_until_stored(library: &LibraryService, ids: &[Text]) {
+    listing::ready(library).await;
+    for id in ids {
+        if library.in_flight.is_any() && library.volume(id).is_some() {
+            awaited(library, id).await;
+        }
+    }
+}
+
+/// Opens an episode, with its tags in its metadata.
+pub(super) async fn tagged(
+    library: &LibraryService,
+    chosen: &TaggedEpisode,
+) -> Result<Episode, String> {
+    let mut episode = episode(library, &chosen.id).await?;
+    tags::put(&mut episode, chosen.tags.clone());
+    Ok(episode)
+}
+
+/// Opens an episode from a place in a file.
+pub(super) async fn open_at(
+    library: &LibraryService,
+    at: &InFile,
+    row: &Row,
+) -> Result<Episode, String> {
+    let window = window(library, &at.file).await?;
+    let mut parts = Vec::with_capacity(at.place.parts.len());
+    for part in &at.place.parts {
+        parts.push(window.read(part.clone()).await?);
+    }
+    let name = window.source().name();
+    let episode = if torch_dump::is_sample(&at.place, &parts) {
+        torch_dump::open_sample(&name, &parts, &at.place, row)
+    } else {
+        let readers = library.code.readers().await?;
+        readers.open(&name, parts, &at.place, row, window.fields())
+    };
+    episode.ok_or_else(|| format!("{name} no longer contains a trajectory at this position."))
+}
+
+async fn window(library: &LibraryService, id: &Text) -> Result<Rc<Window>, String> {
+    for (other, window) in &*library.windows.borrow() {
+        // Of many files, what was read ahead would add up.
+        if other != id {
+            window.release();
+        }
+    }
+    if let Some(window) = library.windows.borrow().get(id) {
+        return Ok(Rc::clone(window));
+    }
+    let file = match library.in_memory.file(id).await {
+        None => library.store.file(id).await,
+        known => known,
+    };
+    let Some(file) = file else {
+        return Err("The file that contains it is not in the library.".to_owned());
+    };
+    let Some(source) = file.source else {
+        return Err(format!(
+            "It is part of {} ({}), which was not copied into this browser. Import the file \
+             again to open its trajectories.",
+            file.name,
+            size_text(file.size)
+        ));
+    };
+    let window = Rc::new(Window::on(source).read_by(file.fields));
+    let mut windows = library.windows.borrow_mut();
+    windows.insert(id.clone(), Rc::clone(&window));
+    Ok(window)
+}

@@ -1,0 +1,232 @@
+//! A preview of the first episode of a file that is still being read: the part read so far can be opened.
+//!
+//! Invariant: the partial episode is not stored until the reading ends. Then the complete episode replaces it; if the
+//! file breaks off, the partial episode itself is stored.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use volary_analysis::table::Row;
+use volary_core::json::Text;
+use volary_episode::Episode;
+use volary_formats::import::NoteLevel;
+use volary_formats::import::index::InPlace;
+use volary_protocol::library::Event;
+
+use super::naming::Named;
+use super::reading::{RunningImport, kept};
+use super::{LibraryService, Output, naming, reading};
+use crate::repository::{Held, Item};
+
+/// The outcome in the row of a partial episode.
+const OUTCOME: &str = "importing";
+
+/// The minimum number of seconds between updates of a preview…
+const PAUSE: f64 = 2.0;
+/// …which is also at least this many times the duration of the last update.
+const SHARE: f64 = 10.0;
+
+/// Episodes that can be opened before, or right after, they are stored.
+#[derive(Default)]
+pub(super) struct Previews {
+    /// The partial episodes, by provisional id.
+    begun: RefCell<BTreeMap<Text, Episode>>,
+    /// A long episode that was just read: it can be opened once without being read again.
+    held: RefCell<Option<Episode>>,
+    /// The ids of the complete episodes, by the provisional ids that they had.
+    completed: RefCell<BTreeMap<Text, Text>>,
+}
+
+impl Previews {
+    /// The part of an episode that was read so far.
+    pub(super) fn begun(&self, id: &Text) -> Option<Episode> {
+        self.begun.borrow().get(id).cloned()
+    }
+
+    /// Whether an episode is still being read.
+    pub(super) fn has_begun(&self, id: &Text) -> bool {
+        self.begun.borrow().contains_key(id)
+    }
+
+    /// The id of the episode that had a provisional id.
+    pub(super) fn completed(&self, id: &Text) -> Option<Text> {
+        self.completed.borrow().get(id).cloned()
+    }
+
+    /// Holds a long episode that was just read.
+    pub(super) fn hold(&self, episode: Episode) {
+        self.held.replace(Some(episode));
+    }
+
+    /// Takes the held episode, if it has this id.
+    pub(super) fn take_held(&self, id: &Text) -> Option<Episode> {
+        self.held.borrow_mut().take_if(|episode| episode.id == *id)
+    }
+
+    /// Forgets a deleted episode.
+    pub(super) fn remove(&self, id: &Text) {
+        self.take_held(id);
+    }
+
+    fn begin(&self, id: Text, episode: Episode) {
+        self.begun.borrow_mut().insert(id, episode);
+    }
+
+    fn complete(&self, id: &Text, into: &Text) {
+        self.begun.borrow_mut().remove(id);
+        let mut completed = self.completed.borrow_mut();
+        completed.insert(id.clone(), into.clone());
+    }
+
+    #[cfg(test)]
+    pub(super) fn size(&self) -> usize {
+        self.begun.borrow().len() + self.completed.borrow().len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn has_any_begun(&self) -> bool {
+        !self.begun.borrow().is_empty()
+    }
+
+    #[cfg(test)]
+    pub(super) fn holds_any(&self) -> bool {
+        self.held.borrow().is_some()
+    }
+}
+
+/// A partial episode.
+pub(super) struct Begun {
+    /// Its provisional id.
+    id: Text,
+    /// The id in the file.
+    own: Text,
+    /// The time of the next update.
+    due: f64,
+}
+
+/// Shows the first part of the first episode of a file, and updates it when an update is due.
+pub(super) fn show_begun(
+    library: &LibraryService,
+    reading: &RunningImport<'_>,
+    reader: &dyn InPlace,
+    begun: &mut Option<Begun>,
+) {
+    let start = library.clock.now();
+    let is_due = begun.as_ref().is_none_or(|begun| start >= begun.due);
+    let Some(mut episode) = is_due.then(|| reader.begun()).flatten() else {
+        return;
+    };
+    let own = episode.id.clone();
+    let row = reading::stamped(reading, Row::of(&episode, Vec::new()), 0);
+    let has_answered = library.known.borrow().is_whole;
+    let is_free = |id: &Text| library.volume(id).is_none() && !library.previews.has_begun(id);
+    let id = match begun {
+        Some(known) if known.own != own => return,
+        // It is now known that its own id is free.
+        Some(known) if has_answered && known.id != row.id && is_free(&row.id) => row.id.clone(),
+        Some(known) => known.id.clone(),
+        None => {
+            let id = if has_answered {
+                row.id.clone()
+            } else {
+                // The free ids are unknown until the store has been listed.
+                format!("{} (reading {})", row.id, reading.number).into()
+            };
+            if !is_free(&id) {
+                return;
+            }
+            id
+        }
+    };
+    episode.id = id.clone();
+    library.previews.begin(id.clone(), episode);
+    let row = Row {
+        id: id.clone(),
+        outcome: OUTCOME.into(),
+        // These values are not final.
+        reward: None,
+        tokens: None,
+        cost: None,
+        seconds: None,
+        bytes: None,
+        ..row
+    };
+    (reading.send)(Output::Event(Event::Begun { row: Box::new(row) }));
+    if let Some(former) = begun.take_if(|known| known.id != id) {
+        say_grown(library, reading, former, id.clone());
+    }
+    reading.first.take();
+    library.in_flight.notify();
+    let now = library.clock.now();
+    let due = now + PAUSE + SHARE * (now - start);
+    *begun = Some(Begun { id, own, due });
+}
+
+/// Handles the complete episode.
+pub(super) async fn grown<'a>(
+    library: &'a LibraryService,
+    reading: &RunningImport<'a>,
+    begun: &mut Option<Begun>,
+) {
+    if begun.is_none() || reading.found.get() == 0 {
+        return;
+    }
+    kept(reading).await;
+    if let Some((begun, into)) = begun.take().zip(reading.first.take()) {
+        say_grown(library, reading, begun, into);
+    }
+}
+
+/// Stores the partial episode: the rest will not arrive.
+pub(super) async fn keep_begun<'a>(
+    library: &'a LibraryService,
+    reading: &RunningImport<'a>,
+    begun: Option<Begun>,
+) {
+    let Some(begun) = begun else { return };
+    let episode = library.previews.begun(&begun.id);
+    let Some(mut episode) = episode else { return };
+    episode.id = begun.own.clone();
+    let Named {
+        episode,
+        text,
+        is_new,
+    } = naming::named(library, reading.origin, episode, &[]).await;
+    let row = Row::of(&episode, Vec::new());
+    let row = reading::stamped(reading, row, text.len() as u64);
+    library.remember(&row, None);
+    let held = Held::Text(text);
+    reading::add(
+        library,
+        reading,
+        vec![Item {
+            row,
+            held,
+            again: None,
+            is_new,
+        }],
+    )
+    .await;
+    kept(reading).await;
+    let into = reading.first.take().unwrap_or(episode.id);
+    let words = "Only the beginning of a trajectory was read. The library contains that part.";
+    reading.note(NoteLevel::Unreadable, &"".into(), words.to_owned());
+    say_grown(library, reading, begun, into);
+}
+
+/// Replaces the preview by the first episode of the file, which is in the library already.
+pub(super) fn end_begun(
+    library: &LibraryService,
+    reading: &RunningImport<'_>,
+    begun: Option<(Begun, Text)>,
+) {
+    if let Some((begun, first)) = begun {
+        say_grown(library, reading, begun, first);
+    }
+}
+
+fn say_grown(library: &LibraryService, reading: &RunningImport<'_>, begun: Begun, into: Text) {
+    let Begun { id, .. } = begun;
+    library.previews.complete(&id, &into);
+    (reading.send)(Output::Event(Event::Grown { id, into }));
+}

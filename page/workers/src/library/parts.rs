@@ -1,0 +1,97 @@
+//! The lazy parts of the library's code: the readers of formats, Parquet and the environments. The reader of Parquet panics
+//! on some damaged files, so it runs isolated: that file is not read, and nothing else is lost.
+
+use std::rc::Rc;
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use leptos::wasm_split::wasm_split;
+use volary_core::Clock;
+use volary_episode::Episode;
+use volary_formats::export::training_rows::RowColumn;
+use volary_library::LazyCode;
+use volary_library::parquet::{Table, begin_table};
+use volary_library::readers::{Readers, all_readers};
+use volary_library::replay::{Replayed, replay};
+use volary_parquet::{ParquetError, Rows, contradictory, read_rows};
+
+use crate::checkout::StoredData;
+use volary_browser::isolation::isolated;
+use volary_browser::lazy::{Loaded, Unloaded};
+
+/// The code of the library, in lazy parts.
+pub(crate) struct LazyParts;
+
+type ReadParquet = fn(Vec<u8>, usize) -> Result<Rows, ParquetError>;
+type BeginParquet = fn(&[RowColumn]) -> Result<Box<dyn Table>, String>;
+type Replay = fn(Episode, Rc<dyn Clock>) -> LocalBoxFuture<'static, Replayed>;
+
+#[wasm_split(readers, wasm_split_path = leptos::wasm_split, fallible)]
+fn load_readers() -> Loaded<&'static dyn Readers> {
+    Ok(all_readers())
+}
+
+#[wasm_split(parquet, wasm_split_path = leptos::wasm_split, fallible)]
+fn load_parquet_reader() -> Loaded<ReadParquet> {
+    Ok(read_rows)
+}
+
+#[wasm_split(parquet_writer, wasm_split_path = leptos::wasm_split, fallible)]
+fn load_parquet_writer() -> Loaded<BeginParquet> {
+    Ok(begin_table)
+}
+
+#[wasm_split(environments, wasm_split_path = leptos::wasm_split, fallible)]
+fn load_environments() -> Loaded<Replay> {
+    Ok(|episode, clock| replay(episode, clock, Rc::new(StoredData)).boxed_local())
+}
+
+impl LazyCode for LazyParts {
+    fn readers(&self) -> LocalBoxFuture<'static, Result<&'static dyn Readers, String>> {
+        let unloaded = |Unloaded| {
+            let advice = Unloaded::ADVICE;
+            format!(
+                "The code that reads files could not be loaded: you are offline, or the site was \
+                 updated. {advice}"
+            )
+        };
+        async move { load_readers().await.map_err(unloaded) }.boxed_local()
+    }
+
+    fn read_parquet(
+        &self,
+        bytes: Vec<u8>,
+        largest: usize,
+    ) -> LocalBoxFuture<'static, Result<Rows, String>> {
+        async move {
+            let read = load_parquet_reader().await.map_err(said)?;
+            let rows = isolated(move || read(bytes, largest));
+            let rows = rows.unwrap_or_else(|_| Err(contradictory()));
+            rows.map_err(|error| error.to_string())
+        }
+        .boxed_local()
+    }
+
+    fn begin_parquet<'a>(
+        &'a self,
+        columns: &'a [RowColumn],
+    ) -> LocalBoxFuture<'a, Result<Box<dyn Table>, String>> {
+        async move {
+            let begin = load_parquet_writer().await.map_err(said)?;
+            begin(columns)
+        }
+        .boxed_local()
+    }
+
+    fn replay(&self, episode: Episode, clock: Rc<dyn Clock>) -> LocalBoxFuture<'static, Replayed> {
+        async move {
+            let replay = load_environments().await.map_err(said)?;
+            replay(episode, clock).await
+        }
+        .boxed_local()
+    }
+}
+
+fn said(error: Unloaded) -> String {
+    error.to_string()
+}
