@@ -19,6 +19,7 @@ mod spans;
 mod tool_calls;
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use volary_core::json::Text;
 use volary_episode::episode::{Link, Relation, Rewards};
@@ -81,13 +82,14 @@ impl Reader for OpenTelemetry {
 /// Reads the episodes of spans from any recorder.
 pub(super) fn read_spans(all: Vec<Span>, sink: &mut Sink<'_>) {
     let mut rewards = rewards(&all);
-    for (root, spans, parent) in agents(all) {
-        let mut episode = conversation::episode(&root, spans);
+    for agent in agents(all) {
+        let trace = agent.root.trace.clone();
+        let mut episode = conversation::episode(&agent.root, agent.id, agent.spans);
         // It is that of the first agent, which started the others.
-        if let Some(reward) = rewards.remove(&root.trace) {
+        if let Some(reward) = rewards.remove(&trace) {
             episode.rewards = Rewards::Whole(reward);
         }
-        if let Some(parent) = parent {
+        if let Some(parent) = agent.parent {
             episode.links.push(Link {
                 relation: Relation::Parent,
                 episode: parent,
@@ -110,10 +112,21 @@ fn rewards(all: &[Span]) -> HashMap<Text, f64> {
     all.iter().filter_map(reward).collect()
 }
 
-/// An agent: its own span, or the first span of its trace; the spans below it; and the id of the parent agent.
-type Agent = (Span, Vec<Span>, Option<Text>);
+/// An agent, which becomes an episode.
+struct Agent {
+    /// Its own span, or the first span of its trace.
+    root: Rc<Span>,
+    /// The id of the episode.
+    id: Text,
+    /// The spans of its turns and tool runs.
+    spans: Vec<Rc<Span>>,
+    /// The id of the parent agent.
+    parent: Option<Text>,
+}
 
 fn agents(all: Vec<Span>) -> Vec<Agent> {
+    // A span may be the root of one agent and a turn of another one.
+    let all: Vec<Rc<Span>> = all.into_iter().map(Rc::new).collect();
     let places: HashMap<(Text, Text), usize> = all
         .iter()
         .enumerate()
@@ -166,25 +179,27 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
             all[place].trace.clone()
         }
     };
-    groups
-        .iter()
-        .map(|(agent, spans)| {
-            let mut root = all[*agent].clone();
-            let parent = if is_agent(*agent) {
-                agent_above(&root)
-                    .filter(|place| groups.contains_key(place))
-                    .map(id)
-            } else {
-                None
-            };
-            root.id = id(*agent);
-            let spans = match spans.as_slice() {
-                [] => vec![all[*agent].clone()],
-                spans => spans.iter().map(|place| all[*place].clone()).collect(),
-            };
-            (root, spans, parent)
-        })
-        .collect()
+    let agents = groups.iter().map(|(agent, spans)| {
+        let root = all[*agent].clone();
+        let parent = if is_agent(*agent) {
+            agent_above(&root)
+                .filter(|place| groups.contains_key(place))
+                .map(id)
+        } else {
+            None
+        };
+        let spans = match spans.as_slice() {
+            [] => vec![root.clone()],
+            spans => spans.iter().map(|place| all[*place].clone()).collect(),
+        };
+        Agent {
+            id: id(*agent),
+            root,
+            spans,
+            parent,
+        }
+    });
+    agents.collect()
 }
 
 #[cfg(test)]

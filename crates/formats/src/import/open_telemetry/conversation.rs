@@ -1,6 +1,8 @@
 //! Converts the spans of an agent to an episode. Every turn repeats the whole input of the model: messages of earlier
 //! turns are skipped.
 
+use std::rc::Rc;
+
 use volary_core::json::{Json, Object, Text};
 use volary_core::{AnyMessage, ToolCall, ToolRequestMessage, ToolResponseMessage, object};
 use volary_episode::episode::{
@@ -16,8 +18,8 @@ use super::tool_calls::RequestedCalls;
 use crate::import::chat;
 use crate::import::transcript::{ImportedMessage, Transcript};
 
-/// Builds the episode of an agent.
-pub(super) fn episode(root: &Span, mut spans: Vec<Span>) -> Episode {
+/// Builds the episode of an agent, with this id.
+pub(super) fn episode(root: &Span, id: Text, mut spans: Vec<Rc<Span>>) -> Episode {
     spans.sort_by(|one, other| {
         let start = |span: &Span| span.start.unwrap_or(f64::MAX);
         start(one).total_cmp(&start(other))
@@ -25,7 +27,7 @@ pub(super) fn episode(root: &Span, mut spans: Vec<Span>) -> Episode {
     let name = root.text(&["gen_ai.agent.name", "agent.name", "traceloop.entity.name"]);
     let conversation = root.text(&["gen_ai.conversation.id", "session.id"]);
     let mut episode = Episode {
-        id: root.id.clone(),
+        id,
         name: name.clone().unwrap_or_else(|| root.name.clone()),
         policy: name.or_else(|| root.service.clone()),
         task: conversation.map(|id| TaskReference {
@@ -64,7 +66,7 @@ pub(super) fn episode(root: &Span, mut spans: Vec<Span>) -> Episode {
         None => Ending::Done,
     };
     state.transcript.finish(&mut episode);
-    for span in std::iter::once(root).chain(&spans) {
+    for span in std::iter::once(root).chain(spans.iter().map(AsRef::as_ref)) {
         scores(span, &mut episode);
     }
     let mut about = facts::kept(root, true, true);
@@ -84,7 +86,7 @@ struct ConversationState {
     /// The number of them that were sent to a model.
     sent: usize,
     /// The pending spans of tool runs.
-    tools: Vec<Span>,
+    tools: Vec<Rc<Span>>,
 }
 
 impl ConversationState {
@@ -190,7 +192,7 @@ impl ConversationState {
                 && !self.transcript.is_unanswered(&id)
             {
                 // The model received the result, but not that it was an error.
-                if let Some(message) = span.failure {
+                if let Some(message) = span.failure.clone() {
                     self.transcript.failed(step, id, message);
                 }
                 continue;
@@ -206,7 +208,7 @@ impl ConversationState {
             said.details.started = span.end;
             said.details
                 .errors
-                .extend(span.failure.map(|message| StepError {
+                .extend(span.failure.clone().map(|message| StepError {
                     call: None,
                     message,
                 }));

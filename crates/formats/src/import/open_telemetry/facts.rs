@@ -1,7 +1,7 @@
 //! Attributes of a span besides messages: the model, tokens, available tools, the tool that was run, and the rest.
 
 use volary_core::Tool;
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Json, Key, Object, Text};
 use volary_episode::episode::{StepDetails, StepError, Usage};
 
 use super::kinds::{Kind, kind};
@@ -180,16 +180,19 @@ pub(super) fn kept(span: &Span, is_in_told: bool, is_out_told: bool) -> Object {
             is_in_told && WENT_IN.contains(&name) || is_out_told && CAME_OUT.contains(&name);
         SAID.contains(&name) || says_messages(name) || is_tool || is_step && is_told
     };
-    let mut attributes = span.attributes.clone();
-    attributes.retain(|key, _| !is_in_place(key));
-    // The same for nested names.
-    for around in ["llm", "input", "output"] {
-        if let Some(Json::Object(inner)) = attributes.get_mut(around) {
-            inner.retain(|key, _| !is_in_place(&format!("{around}.{key}")));
-            if inner.is_empty() {
-                attributes.remove(around);
-            }
+    // Messages are large, so the others are chosen before they are copied.
+    let attributes = span.attributes.iter();
+    let attributes = attributes.filter(|(key, _)| !is_in_place(key));
+    let kept = attributes.filter_map(|(key, value)| match value {
+        // The same for nested names.
+        Json::Object(inner) if ["llm", "input", "output"].contains(&key.as_ref()) => {
+            let inner = inner.iter();
+            let inner = inner.filter(|(name, _)| !is_in_place(&format!("{key}.{name}")));
+            let inner: Vec<(Key, Json)> =
+                inner.map(|(name, it)| (name.clone(), it.clone())).collect();
+            (!inner.is_empty()).then(|| (key.clone(), Object::from_pairs(inner).into()))
         }
-    }
-    attributes
+        value => Some((key.clone(), value.clone())),
+    });
+    Object::from_pairs(kept.collect())
 }

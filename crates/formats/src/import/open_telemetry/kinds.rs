@@ -1,6 +1,7 @@
 //! The kinds of spans, under the terms of several conventions.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use volary_core::json::Text;
 
@@ -58,7 +59,7 @@ pub(super) fn kind(span: &Span) -> Kind {
 
 /// Determines which spans are separate agents. Without an operation, the steps of a graph are also called agents: a
 /// span that repeats below the same parent is a step.
-pub(super) fn are_agents(all: &[Span]) -> Vec<bool> {
+pub(super) fn are_agents(all: &[Rc<Span>]) -> Vec<bool> {
     let key = |span: &Span| (span.trace.clone(), span.parent.clone(), span.name.clone());
     let mut times: HashMap<(Text, Option<Text>, Text), usize> = HashMap::new();
     for span in all {
@@ -70,5 +71,5 @@ pub(super) fn are_agents(all: &[Span]) -> Vec<bool> {
         let is_once = || times.get(&key(span)).is_some_and(|times| *times == 1);
         kind(span) == Kind::Agent && (span.text(&[OPERATION]).is_some() || is_once())
     };
-    all.iter().map(is_agent).collect()
+    all.iter().map(|span| is_agent(span)).collect()
 }

@@ -3,6 +3,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::rc::Rc;
 
 use volary_core::json::{Json, Object, Text};
 use volary_episode::episode::call_id;
@@ -24,8 +25,8 @@ pub(super) struct RequestedCalls {
 }
 
 impl RequestedCalls {
-    pub fn new(transcript: &Transcript, tools: &[Span]) -> RequestedCalls {
-        let named: HashSet<Text> = tools.iter().map(facts::tool_call).collect();
+    pub fn new(transcript: &Transcript, tools: &[Rc<Span>]) -> RequestedCalls {
+        let named: HashSet<Text> = tools.iter().map(|span| facts::tool_call(span)).collect();
         let mut open: HashMap<Text, VecDeque<(Text, Object)>> = HashMap::new();
         let calls = transcript.requests().map(|(_, call)| call);
         for call in calls.filter(|call| !named.contains(&call.id)) {
