@@ -18,7 +18,7 @@ mod noted;
 mod spans;
 mod tool_calls;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use volary_core::json::Text;
@@ -80,11 +80,19 @@ impl Reader for OpenTelemetry {
 }
 
 /// Reads the episodes of spans from any recorder.
-pub(super) fn read_spans(all: Vec<Span>, sink: &mut Sink<'_>) {
+pub(super) fn read_spans(mut all: Vec<Span>, sink: &mut Sink<'_>) {
+    // Exports have any order.
+    all.sort_by(|one, other| {
+        let start = |span: &Span| span.start.unwrap_or(f64::MAX);
+        start(one).total_cmp(&start(other))
+    });
     let mut rewards = rewards(&all);
     for agent in agents(all) {
         let trace = agent.root.trace.clone();
         let mut episode = conversation::episode(&agent.root, agent.id, agent.spans);
+        for span in &agent.judged {
+            conversation::scores(span, &mut episode);
+        }
         // It is that of the first agent, which started the others.
         if let Some(reward) = rewards.remove(&trace) {
             episode.rewards = Rewards::Whole(reward);
@@ -122,6 +130,8 @@ struct Agent {
     spans: Vec<Rc<Span>>,
     /// The id of the parent agent.
     parent: Option<Text>,
+    /// Spans of the trace with scores that belong to no agent; those of the first agent.
+    judged: Vec<Rc<Span>>,
 }
 
 fn agents(all: Vec<Span>) -> Vec<Agent> {
@@ -157,17 +167,19 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
             *known = place;
         }
     }
+    let wrappers = wrappers(&all, above);
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (place, span) in all.iter().enumerate() {
+        if wrappers.contains(&place) {
+            continue;
+        }
         if matches!(kind(span), Kind::Turn | Kind::Tool) {
             let agent = agent_above(span).or_else(|| first.get(&span.trace).copied());
             groups
                 .entry(agent.unwrap_or(place))
                 .or_default()
                 .push(place);
-        } else if is_agent(place)
-            && (span.value("gen_ai.output.messages").is_some() || noted::gave(span))
-        {
+        } else if is_agent(place) && messages::gives(span) && kind(span) == Kind::Agent {
             // A span with messages, unless a descendant has them.
             groups.entry(place).or_default();
         }
@@ -179,6 +191,7 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
             all[place].trace.clone()
         }
     };
+    let mut judged = judged(&all, &groups);
     let agents = groups.iter().map(|(agent, spans)| {
         let root = all[*agent].clone();
         let parent = if is_agent(*agent) {
@@ -194,12 +207,60 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
         };
         Agent {
             id: id(*agent),
+            judged: judged.remove(&root.trace).unwrap_or_default(),
             root,
             spans,
             parent,
         }
     });
     agents.collect()
+}
+
+/// The model calls that only wrap others: a library records its own call and that of the provider's client.
+fn wrappers<'a>(all: &'a [Rc<Span>], above: impl Fn(&'a Span) -> Option<usize>) -> HashSet<usize> {
+    let mut wrappers = HashSet::new();
+    let turns = all.iter().filter(|span| kind(span) == Kind::Turn);
+    for span in turns.filter(|span| messages::gives(span)) {
+        let mut at = above(span);
+        let mut around = Vec::new();
+        let mut is_done = false;
+        for _ in 0..DEEPEST {
+            // What a tool or another agent asks is a call of its own.
+            let Some(place) =
+                at.filter(|place| !matches!(kind(&all[*place]), Kind::Tool | Kind::Agent))
+            else {
+                is_done = true;
+                break;
+            };
+            if kind(&all[place]) == Kind::Turn {
+                around.push(place);
+            }
+            at = above(&all[place]);
+        }
+        // A walk without an end is a cycle.
+        if is_done {
+            wrappers.extend(around);
+        }
+    }
+    wrappers
+}
+
+/// The spans with scores that are in no group, by trace.
+fn judged(all: &[Rc<Span>], groups: &BTreeMap<usize, Vec<usize>>) -> HashMap<Text, Vec<Rc<Span>>> {
+    let in_group: HashSet<usize> = groups
+        .iter()
+        .flat_map(|(root, spans)| std::iter::once(*root).chain(spans.iter().copied()))
+        .collect();
+    let mut judged: HashMap<Text, Vec<Rc<Span>>> = HashMap::new();
+    for (place, span) in all.iter().enumerate() {
+        if !in_group.contains(&place) && !span.events.is_empty() {
+            judged
+                .entry(span.trace.clone())
+                .or_default()
+                .push(span.clone());
+        }
+    }
+    judged
 }
 
 #[cfg(test)]
