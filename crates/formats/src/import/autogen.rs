@@ -4,7 +4,7 @@
 //! `{mode, messages, response, stream}`.
 
 use serde::Deserialize;
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Json, Key, Object, Text};
 use volary_core::{Role, object};
 use volary_episode::episode::{Ending, Episode, Link, Relation, Rewards};
 
@@ -144,7 +144,7 @@ struct Recording {
 /// the same conversation.
 fn recordings(document: Document, sink: &mut Sink<'_>) {
     let mut known: Vec<Json> = Vec::new();
-    let mut conversation: Option<(Transcript, Object)> = None;
+    let mut conversation: Option<(Transcript, Vec<(Key, Json)>)> = None;
     let mut count = 0;
     for Line { number, value } in document.into_records() {
         let (mut recording, odd) = typed::record::<Recording>(value, "A record", sink);
@@ -166,7 +166,7 @@ fn recordings(document: Document, sink: &mut Sink<'_>) {
             if let Json::Object(message) = message.clone()
                 && let Err(other) = message_of(message, &mut thought, transcript)
             {
-                rest.insert(format!("record {number}"), other);
+                rest.push((format!("record {number}").into(), other));
             }
         }
         known = recording.messages;
@@ -174,7 +174,7 @@ fn recordings(document: Document, sink: &mut Sink<'_>) {
         let mut others = recording.rest;
         others.remove("mode");
         others.retain(|_, value| !value.is_null());
-        rest.extend_missing(others);
+        rest.extend(others);
     }
     if let Some((transcript, rest)) = conversation {
         recorded(transcript, rest, count + 1, sink);
@@ -200,7 +200,7 @@ fn respond(response: Option<Json>, stream: Vec<Json>, transcript: &mut Transcrip
     transcript.push(said);
 }
 
-fn recorded(transcript: Transcript, rest: Object, number: usize, sink: &mut Sink<'_>) {
+fn recorded(transcript: Transcript, rest: Vec<(Key, Json)>, number: usize, sink: &mut Sink<'_>) {
     let mut episode = Episode {
         id: format!("{}-{number}", sink.stem()).into(),
         policy: Some("AutoGen".into()),
@@ -208,7 +208,7 @@ fn recorded(transcript: Transcript, rest: Object, number: usize, sink: &mut Sink
         ..Episode::default()
     };
     transcript.finish(&mut episode);
-    keep_rest(&mut episode, rest, sink);
+    keep_rest(&mut episode, Object::from_pairs(rest), sink);
     sink.episode(episode);
 }
 

@@ -274,6 +274,10 @@ fn eval_set(value: Json, sink: &mut Sink<'_>) {
     about.extend(odd);
     about.retain(|_, value| !is_empty(value));
     for case in set.eval_cases {
+        // Each case has the members of the set.
+        if sink.is_full() {
+            break;
+        }
         let (mut case, odd) = typed::record::<EvalCase>(case, "A case", sink);
         case.rest.extend(odd);
         eval_case(case, &dataset, &about, sink);

@@ -5,7 +5,7 @@
 //! "ToolCall" | "ToolResult" | …, payload}}`. Both are read to the same parts of a step.
 
 use serde::Deserialize;
-use volary_core::json::{Json, Object, Text, from_json};
+use volary_core::json::{Json, Key, Object, Text, from_json};
 use volary_core::{Message, Role, ToolCall, object};
 use volary_episode::episode::{Episode, Rewards, StepDetails, StepError, Usage};
 
@@ -129,7 +129,8 @@ struct Session {
     model: Option<Text>,
     /// A prompt that is not part of the context yet.
     prompt: Option<Json>,
-    about: Object,
+    /// Settings, of which the last of a name counts.
+    about: Vec<(Key, Json)>,
     others: Vec<Json>,
 }
 
@@ -360,11 +361,12 @@ impl Session {
         if let Some(prompt) = self.prompt.take() {
             self.say(object!({ "role": "user", "content": prompt }).into(), None);
         }
+        let mut about = Object::from_pairs(self.about);
         let mut episode = Episode {
             policy: Some("Kimi Code CLI".into()),
-            model: self.model.or_else(|| self.about.take_text("modelAlias")),
+            model: self.model.or_else(|| about.take_text("modelAlias")),
             rewards: Rewards::Unknown,
-            metadata: self.about,
+            metadata: about,
             ..self.episode
         };
         sink.set_version(episode.metadata.take_text("protocol_version"));

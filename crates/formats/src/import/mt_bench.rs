@@ -153,6 +153,10 @@ fn answer(answer: Answer, questions: &HashMap<Text, Question>, sink: &mut Sink<'
     let several = answer.choices.len() > 1;
     let base = answer.answer_id.unwrap_or_else(|| key.clone());
     for (place, choice) in answer.choices.into_iter().enumerate() {
+        // Each choice has the members of the answer.
+        if sink.is_full() {
+            break;
+        }
         let mut episode = Episode {
             id: if several {
                 format!("{base}-{place}").into()

@@ -142,18 +142,20 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
         .enumerate()
         .map(|(place, span)| ((span.trace.clone(), span.id.clone()), place))
         .collect();
-    let above = |span: &Span| {
+    let above = |span: &Rc<Span>| {
         let key = (span.trace.clone(), span.parent.clone()?);
         places.get(&key).copied()
     };
+    let above: Vec<Option<usize>> = all.iter().map(above).collect();
+    let kinds: Vec<Kind> = all.iter().map(|span| kind(span)).collect();
     let agents = are_agents(&all);
     let is_agent = |place: usize| agents[place];
-    let agent_above = |span: &Span| {
-        let mut at = above(span);
+    let agent_above = |place: usize| {
+        let mut at = above[place];
         for _ in 0..DEEPEST {
             match at {
                 Some(place) if is_agent(place) => return Some(place),
-                Some(place) => at = above(&all[place]),
+                Some(place) => at = above[place],
                 None => return None,
             }
         }
@@ -163,23 +165,23 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
     let mut first: HashMap<Text, usize> = HashMap::new();
     for (place, span) in all.iter().enumerate() {
         let known = first.entry(span.trace.clone()).or_insert(place);
-        if above(span).is_none() && above(&all[*known]).is_some() {
+        if above[place].is_none() && above[*known].is_some() {
             *known = place;
         }
     }
-    let wrappers = wrappers(&all, above);
+    let wrappers = wrappers(&all, &kinds, &above);
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (place, span) in all.iter().enumerate() {
         if wrappers.contains(&place) {
             continue;
         }
-        if matches!(kind(span), Kind::Turn | Kind::Tool) {
-            let agent = agent_above(span).or_else(|| first.get(&span.trace).copied());
+        if matches!(kinds[place], Kind::Turn | Kind::Tool) {
+            let agent = agent_above(place).or_else(|| first.get(&span.trace).copied());
             groups
                 .entry(agent.unwrap_or(place))
                 .or_default()
                 .push(place);
-        } else if is_agent(place) && messages::gives(span) && kind(span) == Kind::Agent {
+        } else if is_agent(place) && messages::gives(span) {
             // A span with messages, unless a descendant has them.
             groups.entry(place).or_default();
         }
@@ -195,7 +197,7 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
     let agents = groups.iter().map(|(agent, spans)| {
         let root = all[*agent].clone();
         let parent = if is_agent(*agent) {
-            agent_above(&root)
+            agent_above(*agent)
                 .filter(|place| groups.contains_key(place))
                 .map(id)
         } else {
@@ -217,25 +219,26 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
 }
 
 /// The model calls that only wrap others: a library records its own call and that of the provider's client.
-fn wrappers<'a>(all: &'a [Rc<Span>], above: impl Fn(&'a Span) -> Option<usize>) -> HashSet<usize> {
+fn wrappers(all: &[Rc<Span>], kinds: &[Kind], above: &[Option<usize>]) -> HashSet<usize> {
     let mut wrappers = HashSet::new();
-    let turns = all.iter().filter(|span| kind(span) == Kind::Turn);
-    for span in turns.filter(|span| messages::gives(span)) {
-        let mut at = above(span);
+    for (place, span) in all.iter().enumerate() {
+        if kinds[place] != Kind::Turn || above[place].is_none() || !messages::gives(span) {
+            continue;
+        }
+        let mut at = above[place];
         let mut around = Vec::new();
         let mut is_done = false;
         for _ in 0..DEEPEST {
             // What a tool or another agent asks is a call of its own.
-            let Some(place) =
-                at.filter(|place| !matches!(kind(&all[*place]), Kind::Tool | Kind::Agent))
-            else {
+            let is_inside = |place: &usize| !matches!(kinds[*place], Kind::Tool | Kind::Agent);
+            let Some(place) = at.filter(is_inside) else {
                 is_done = true;
                 break;
             };
-            if kind(&all[place]) == Kind::Turn {
+            if kinds[place] == Kind::Turn {
                 around.push(place);
             }
-            at = above(&all[place]);
+            at = above[place];
         }
         // A walk without an end is a cycle.
         if is_done {

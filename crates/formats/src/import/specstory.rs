@@ -115,7 +115,8 @@ struct Session {
     fence: Option<&'static str>,
     transcript: Transcript,
     model: Option<Text>,
-    thought: Option<Text>,
+    /// The thoughts before the next message.
+    thoughts: Vec<String>,
 }
 
 impl Session {
@@ -171,12 +172,8 @@ impl Session {
         }
         self.model = header.model.clone().or(self.model.take());
         let (thoughts, body) = taken(body, "<think>", "</think>");
-        for thought in thoughts {
-            let text = without_details(&thought);
-            let before = self.thought.take();
-            let joined = before.map(|before| format!("{before}\n\n{text}").into());
-            self.thought = joined.or_else(|| Some(text.into()));
-        }
+        let thoughts = thoughts.iter().map(|thought| without_details(thought));
+        self.thoughts.extend(thoughts);
         let (tools, body) = taken(&body, "<tool-use", "</tool-use>");
         let text = body.trim();
         if text.is_empty() && tools.is_empty() {
@@ -191,7 +188,7 @@ impl Session {
         };
         let mut said = chat::acted(content, calls);
         said.details = StepDetails {
-            reasoning: self.thought.take(),
+            reasoning: self.reasoning(),
             model: header.model,
             started: header.started,
             ..StepDetails::default()
@@ -205,11 +202,18 @@ impl Session {
         }
     }
 
+    /// Takes the thoughts so far.
+    fn reasoning(&mut self) -> Option<Text> {
+        let thoughts = std::mem::take(&mut self.thoughts);
+        (!thoughts.is_empty()).then(|| thoughts.join("\n\n").into())
+    }
+
     fn finish(mut self, sink: &mut Sink<'_>) {
         self.message();
-        if let Some(thought) = self.thought.take() {
+        let reasoning = self.reasoning();
+        if reasoning.is_some() {
             let mut said = chat::acted(Json::Null, Vec::new());
-            said.details.reasoning = Some(thought);
+            said.details.reasoning = reasoning;
             self.transcript.push(said);
         }
         if self.transcript.place().is_none() {

@@ -2,7 +2,7 @@
 //! history, metrics, success, result_explanation, …}`. Its early versions write the arguments of an action next to its name,
 //! without source, time and id.
 
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Json, Key, Object, Text};
 
 use crate::import::members::{Members, id, text_at};
 
@@ -73,20 +73,17 @@ fn wrapped(event: Json, is_first: bool) -> Json {
         return event;
     };
     let is_action = event.contains_key("action");
-    let is_message =
-        text_at(&Json::Object(event.clone()), &["action"]).as_deref() == Some("message");
+    let action = event.get("action").and_then(Json::as_text);
+    let is_message = action.is_some_and(|action| &**action == "message");
     let waits = event.get("wait_for_response").and_then(Json::as_bool) == Some(true);
     let has_source = event.contains_key("source");
-    let (mut outer, mut inner) = (Object::new(), Object::new());
-    for (key, value) in event {
-        // Results have their content outside.
-        let is_outer = ENVELOPE.contains(&key.as_ref()) || !is_action && key.as_ref() == "content";
-        if is_outer {
-            outer.insert(key, value);
-        } else {
-            inner.insert(key, value);
-        }
-    }
+    // Results have their content outside.
+    let is_outer = |(key, _): &(Key, Json)| {
+        ENVELOPE.contains(&key.as_ref()) || !is_action && key.as_ref() == "content"
+    };
+    let (outer, inner) = event.into_iter().partition(is_outer);
+    let mut outer = Object::from_distinct(outer);
+    let inner = Object::from_distinct(inner);
     if !has_source {
         let is_user = is_message && (is_first || !waits);
         outer.insert("source", if is_user { "user" } else { "agent" });

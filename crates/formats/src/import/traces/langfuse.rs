@@ -165,13 +165,14 @@ fn observation(mut record: Object) -> Span {
         Json::Object(metadata) => metadata.take_object("attributes").unwrap_or_default(),
         _ => Object::new(),
     };
-    let is_agent = || AGENT_NAMES.iter().any(|key| attributes.contains_key(key));
+    let mut attributes = Json::Object(attributes);
+    let is_agent = || AGENT_NAMES.iter().any(|key| attributes.get(key).is_some());
     let kind = match text(&record, &["type"]).as_deref() {
         Some("GENERATION") => Kind::Model,
         Some("TOOL") => Kind::Tool,
         Some("AGENT") => Kind::Agent,
         // Older servers know only spans.
-        Some("SPAN") if is_agent() && !attributes.contains_key("gen_ai.tool.name") => Kind::Agent,
+        Some("SPAN") if is_agent() && attributes.get("gen_ai.tool.name").is_none() => Kind::Agent,
         _ => Kind::Other,
     };
     tell_kind(&mut span, kind);
@@ -198,7 +199,7 @@ fn observation(mut record: Object) -> Span {
                 sent.tools,
                 tools_of(&reply),
                 tools_of(&metadata),
-                tools_of(&attributes.clone().into()),
+                tools_of(&attributes),
             ];
             if let Some(tools) = tools.into_iter().find(|tools| !tools.is_empty()) {
                 span.attributes.insert("gen_ai.tool.definitions", tools);
@@ -230,6 +231,12 @@ fn observation(mut record: Object) -> Span {
         metadata.remove("resourceAttributes");
         metadata.remove("scope");
         metadata.remove("tools");
+        if let Json::Object(attributes) = &mut attributes {
+            attributes.retain(|key, _| !repeats(key));
+            if !attributes.is_empty() {
+                metadata.insert("attributes", std::mem::take(attributes));
+            }
+        }
         if !metadata.is_empty() {
             span.attributes.insert("metadata", metadata);
         }
@@ -240,8 +247,26 @@ fn observation(mut record: Object) -> Span {
 /// The attributes with the name of an agent in recorders that send OpenTelemetry's spans.
 const AGENT_NAMES: [&str; 2] = ["gen_ai.agent.name", "agent_name"];
 
+/// Whether an attribute of a recorder repeats the input or the output of its observation.
+fn repeats(name: &str) -> bool {
+    const WORDS: [&str; 11] = [
+        "input",
+        "output",
+        "prompt",
+        "completion",
+        "messages",
+        "response",
+        "request",
+        "tool_call",
+        "toolCall",
+        "tools",
+        "arguments",
+    ];
+    WORDS.iter().any(|word| name.contains(word))
+}
+
 /// Takes names and ids from the recorder's own attributes, which Langfuse keeps among the metadata.
-fn recorded(span: &mut Span, kind: Kind, attributes: &Object) {
+fn recorded(span: &mut Span, kind: Kind, attributes: &Json) {
     let names: [(&'static str, &[&str]); 3] = match kind {
         Kind::Tool => [
             (
@@ -262,7 +287,8 @@ fn recorded(span: &mut Span, kind: Kind, attributes: &Object) {
         Kind::Model | Kind::Other => return,
     };
     for (name, keys) in names {
-        if let Some(value) = text(attributes, keys) {
+        let attributes = attributes.as_object();
+        if let Some(value) = attributes.and_then(|attributes| text(attributes, keys)) {
             span.attributes.insert(name, value);
         }
     }
