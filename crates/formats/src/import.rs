@@ -11,25 +11,28 @@
 //!   bounds the number of its episodes.
 //! - `reader`: the trait of a reader, its input and its output. `records`: the reader of formats in which each record
 //!   is an episode. `registry`: all readers.
-//! - From documents to episodes: `chat` reads messages, `transcript` groups them into steps. `members` removes known
+//! - From documents to episodes: `typed` reads records as derived types, `chat` reads messages, `transcript` groups them into steps. `members` removes known
 //!   members from objects and preserves the rest. `links`: relations between episodes.
 //! - [`index`]: large files piece by piece. [`batches`]: large files of lines, of which many threads read a part each.
 //! - `native`: Volary's own format. `renderer`: aviary Renderer files. `atif`: Harbor. `inspect`: Inspect logs.
-//!   `ldp`: trajectories of ldp. `claude_code`, `cline`, `codex`, `copilot_cli`, `gemini_cli`, `opencode`:
-//!   sessions of these coding agents. `session_trace`: those of pi and of the Hugging Face Hub.
+//!   `ldp`: trajectories of ldp. `aider`, `claude_code`, `cline`, `codex`, `copilot_cli`, `gemini_cli`, `gptme`, `iflow`, `kimi`,
+//!   `opencode`, `specstory`: sessions of these coding agents, or of several. `session_trace`: those of pi and of the Hugging Face Hub.
 //! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`, `verl`, `lm_eval`, `skyrl`,
 //!   `tinker`, `trl`, `nemo_rl`, `nemo_gym`, `areal`, `open_instruct`, `rllm`, `prime_cli`, `prime_rl`, `pydantic_ai`, `autogen`, `docent`,
-//!   `openai_batch`: the formats of these tools. `token_lists`: ids, masks and streams in JSON. `said`: a prompt or a
+//!   `openai_batch`, `browser_use`, `google_adk`, `terminal_bench`, `evalscope`, `toolbench`, `mt_bench`, `run_state`: the
+//!   formats of these tools. `token_lists`: ids, masks and streams in JSON. `said`: a prompt or a
 //!   response of any kind. `call_credit`: rewards and advantages of calls.
 //! - `open_telemetry`: traces of models and tools. `traces`: traces of other services. `chat_file`: OpenAI-style and
 //!   ShareGPT messages.
 //! - [`fields`]: mappings for JSON of unknown formats. `mapped`: reads such records.
 
+mod aider;
 mod areal;
 mod atif;
 mod autogen;
 pub mod batches;
 mod branch;
+mod browser_use;
 mod call_credit;
 mod chat;
 mod chat_file;
@@ -43,13 +46,18 @@ mod describe;
 mod docent;
 mod document;
 mod episode_limit;
+mod evalscope;
 mod expansion;
 pub mod fields;
 mod files;
 mod gemini_cli;
+mod google_adk;
+mod gptme;
+mod iflow;
 pub mod index;
 mod inspect;
 mod json_repair;
+mod kimi;
 mod ldp;
 mod links;
 mod lm_eval;
@@ -57,6 +65,7 @@ mod mapped;
 mod members;
 mod memory;
 mod mini_swe_agent;
+mod mt_bench;
 mod native;
 mod nemo_gym;
 mod nemo_rl;
@@ -73,19 +82,24 @@ mod records;
 mod registry;
 mod renderer;
 mod rllm;
+mod run_state;
 mod said;
 mod session_trace;
 mod skyrl;
 mod slime;
+mod specstory;
 mod swe_agent;
 mod tau2;
 mod tau_bench;
+mod terminal_bench;
 mod tinker;
 mod token_lists;
+mod toolbench;
 mod traces;
 mod training_rows;
 mod transcript;
 mod trl;
+mod typed;
 mod verifiers;
 mod verl;
 

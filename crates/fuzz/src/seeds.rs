@@ -38,7 +38,28 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ),
     ("codex", &[&["codex.jsonl"], &["codex-old.jsonl"]]),
     ("copilot-cli", &[&["copilot-cli.jsonl"]]),
-    ("cline", &[&["cline.json"]]),
+    ("cline", &[&["cline.json"], &["cline-session.json"]]),
+    ("aider", &[&["aider.md"]]),
+    ("specstory", &[&["specstory.md"]]),
+    ("kimi", &[&["kimi.jsonl"], &["kimi-old.jsonl"]]),
+    ("iflow", &[&["iflow.jsonl"]]),
+    ("gptme", &[&["gptme.jsonl"]]),
+    ("browser-use", &[&["browser-use.json"]]),
+    ("terminal-bench", &[&["terminal-bench.json"]]),
+    ("evalscope", &[&["evalscope.jsonl"]]),
+    ("toolbench", &[&["toolbench.json"]]),
+    (
+        "mt-bench",
+        &[
+            &["mt-bench.jsonl"],
+            &["mt-bench.jsonl", "mt-bench-questions.jsonl"],
+        ],
+    ),
+    (
+        "google-adk",
+        &[&["google-adk.json"], &["google-adk-evalset.json"]],
+    ),
+    ("openai-agents-state", &[&["openai-agents-state.json"]]),
     ("gemini-cli", &[&["gemini-cli.jsonl"]]),
     ("opencode", &[&["opencode.json"]]),
     ("session-trace", &[&["session-trace.jsonl"], &["pi.jsonl"]]),
@@ -77,6 +98,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
             &["openhands.json"],
             &["openhands-output.jsonl"],
             &["openhands-sdk.jsonl"],
+            &["openhands-resolver.jsonl"],
         ],
     ),
     (
@@ -140,7 +162,14 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
     ),
     ("pydantic-ai", &[&["pydantic-ai.json"]]),
     ("docent", &[&["docent.jsonl"]]),
-    ("autogen", &[&["autogen.json"], &["autogen-team.json"]]),
+    (
+        "autogen",
+        &[
+            &["autogen.json"],
+            &["autogen-team.json"],
+            &["autogen-recorded.json"],
+        ],
+    ),
     (
         "open-telemetry",
         &[
@@ -148,6 +177,7 @@ const FIXTURES: &[(&str, &[&[&str]])] = &[
             &["open-telemetry-events.json"],
             &["open-inference.json"],
             &["traceloop.jsonl"],
+            &["vercel-spans.json"],
         ],
     ),
 ];

@@ -1,8 +1,10 @@
 //! Messages of AutoGen's agents: a `TaskResult` `{messages: [{source, type: "TextMessage", …}], stop_reason}` or its
 //! messages alone; the context of a model `{messages: [{type: "UserMessage", …}]}`; and the saved state of a team, in
-//! which each agent has a context, and the manager has the whole thread.
+//! which each agent has a context, and the manager has the whole thread. Also the calls that a client recorded,
+//! `{mode, messages, response, stream}`.
 
-use volary_core::json::{Json, Object, Text};
+use serde::Deserialize;
+use volary_core::json::{Json, Key, Object, Text};
 use volary_core::{Role, object};
 use volary_episode::episode::{Ending, Episode, Link, Relation, Rewards};
 
@@ -11,6 +13,7 @@ use super::describe::counted;
 use super::members::{Members, keep_rest, text_at};
 use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
 use super::transcript::{ImportedMessage, Transcript};
+use super::typed;
 
 /// The types of messages in a model's context, and of messages between agents.
 const KINDS: [&str; 14] = [
@@ -41,7 +44,7 @@ impl Reader for AutoGen {
     }
 
     fn name(&self) -> &'static str {
-        "AutoGen results, messages and team states"
+        "AutoGen results, messages, team states and recorded calls"
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
@@ -54,7 +57,10 @@ impl Reader for AutoGen {
     }
 
     fn grouping(&self, document: &Document) -> Grouping {
-        if document.samples().any(is_message) {
+        if document
+            .samples()
+            .any(|value| is_message(value) || is_recorded(value))
+        {
             Grouping::Whole
         } else {
             Grouping::EachLine
@@ -63,7 +69,9 @@ impl Reader for AutoGen {
 
     fn read(&self, document: Document, sink: &mut Sink<'_>) {
         let before = sink.episodes();
-        if document.samples().any(is_message) {
+        if document.samples().any(is_recorded) {
+            recordings(document, sink);
+        } else if document.samples().any(is_message) {
             let messages = document.into_records().into_iter().map(|line| line.value);
             thread(Object::new(), messages.collect(), Episode::default(), sink);
         } else {
@@ -111,6 +119,97 @@ fn is_state(value: &Json) -> bool {
         && value
             .get("agent_states")
             .is_some_and(|states| states.as_object().is_some())
+}
+
+/// Whether a value is a call that `ChatCompletionClientRecorder` recorded: `{mode, messages, response, stream}`.
+fn is_recorded(value: &Json) -> bool {
+    let mode = text_at(value, &["mode"]);
+    matches!(mode.as_deref(), Some("create" | "create_stream"))
+        && value.get("response").is_some()
+        && is_result(value)
+}
+
+/// A call of a model.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Recording {
+    messages: Vec<Json>,
+    response: Option<Json>,
+    stream: Vec<Json>,
+    #[serde(flatten)]
+    rest: Object,
+}
+
+/// Reads recorded calls. A call whose messages begin with those of the call before it, and with its response, goes on with
+/// the same conversation.
+fn recordings(document: Document, sink: &mut Sink<'_>) {
+    let mut known: Vec<Json> = Vec::new();
+    let mut conversation: Option<(Transcript, Vec<(Key, Json)>)> = None;
+    let mut count = 0;
+    for Line { number, value } in document.into_records() {
+        let (mut recording, odd) = typed::record::<Recording>(value, "A record", sink);
+        recording.rest.extend(odd);
+        let goes_on = !known.is_empty()
+            && recording.messages.len() > known.len()
+            && recording.messages.starts_with(&known);
+        if !goes_on {
+            if let Some((transcript, rest)) = conversation.take() {
+                count += 1;
+                recorded(transcript, rest, count, sink);
+            }
+            known.clear();
+        }
+        let (transcript, rest) = conversation.get_or_insert_with(Default::default);
+        let mut thought = None;
+        let repeats = usize::from(goes_on);
+        for message in recording.messages.iter().skip(known.len() + repeats) {
+            if let Json::Object(message) = message.clone()
+                && let Err(other) = message_of(message, &mut thought, transcript)
+            {
+                rest.push((format!("record {number}").into(), other));
+            }
+        }
+        known = recording.messages;
+        respond(recording.response, recording.stream, transcript);
+        let mut others = recording.rest;
+        others.remove("mode");
+        others.retain(|_, value| !value.is_null());
+        rest.extend(others);
+    }
+    if let Some((transcript, rest)) = conversation {
+        recorded(transcript, rest, count + 1, sink);
+    }
+}
+
+/// Adds the response of a recorded call: that of a stream is its last part.
+fn respond(response: Option<Json>, stream: Vec<Json>, transcript: &mut Transcript) {
+    let is_said = |value: &Json| value.get("content").is_some();
+    let last = || stream.into_iter().rev().find(is_said);
+    let Some(Json::Object(mut response)) = response.filter(is_said).or_else(last) else {
+        return;
+    };
+    let content = response.take("content").unwrap_or_default();
+    let mut said = match &content {
+        Json::List(calls) => chat::acted(Json::Null, calls.iter().map(chat::call).collect()),
+        _ => chat::acted(content, Vec::new()),
+    };
+    said.details.reasoning = response.take_text("thought");
+    said.details.usage = response.take("usage").and_then(|usage| chat::usage(&usage));
+    response.retain(|_, value| !value.is_null());
+    said.extras = response;
+    transcript.push(said);
+}
+
+fn recorded(transcript: Transcript, rest: Vec<(Key, Json)>, number: usize, sink: &mut Sink<'_>) {
+    let mut episode = Episode {
+        id: format!("{}-{number}", sink.stem()).into(),
+        policy: Some("AutoGen".into()),
+        rewards: Rewards::Unknown,
+        ..Episode::default()
+    };
+    transcript.finish(&mut episode);
+    keep_rest(&mut episode, Object::from_pairs(rest), sink);
+    sink.episode(episode);
 }
 
 /// The thread of a team, and the context of each of its agents.

@@ -36,22 +36,24 @@ pub(crate) fn joined(messages: Vec<Json>) -> Vec<Json> {
 
 /// Reads messages in order. Items of OpenAI's Responses API that form one reply are joined.
 pub(crate) fn read_all(messages: Vec<Json>) -> impl Iterator<Item = ImportedMessage> {
-    shapes::joined(messages)
-        .into_iter()
-        .flat_map(|message| read(&message))
+    shapes::joined(messages).into_iter().flat_map(read_owned)
+}
+
+/// Reads a message without taking it; see [`read_owned`].
+pub(crate) fn read(value: &Json) -> Vec<ImportedMessage> {
+    read_owned(value.clone())
 }
 
 /// Reads a message. Blocks with tool results become separate messages, before the rest (after it in an assistant's
 /// message, whose calls were answered at once).
-pub(crate) fn read(value: &Json) -> Vec<ImportedMessage> {
-    let Json::Object(object) = value else {
-        return match value {
-            Json::Null => Vec::new(),
-            Json::Text(text) => vec![Message::user(text.clone()).into()],
-            other => vec![plain(Role::User, Body::json(other))],
-        };
+pub(crate) fn read_owned(value: Json) -> Vec<ImportedMessage> {
+    let object = match value {
+        Json::Object(object) => object,
+        Json::Null => return Vec::new(),
+        Json::Text(text) => return vec![Message::user(text).into()],
+        other => return vec![plain(Role::User, Body::json(&other))],
     };
-    let mut rest = shapes::shaped(object.clone());
+    let mut rest = shapes::shaped(object);
     let named = rest.remove("role").unwrap_or_default();
     let name = named.as_text().map(AsRef::as_ref);
     let role = name.and_then(role_of);

@@ -1,6 +1,7 @@
 //! Tasks of Cline, and of its fork Roo Code: a folder with `api_conversation_history.json`, the messages in Anthropic's
 //! form, and `ui_messages.json`, the messages shown to the user, with tokens and cost of each request. Either file can
-//! also be read alone. Before models supported tool calls, a call was written as tags in the text (`tags`).
+//! also be read alone. Since 2026 a session is one file, `{sessionId, messages, system_prompt, …}`, with the model and the
+//! tokens of each reply. Before models supported tool calls, a call was written as tags in the text (`tags`).
 //!
 //! `screen`: the messages shown to the user.
 
@@ -39,7 +40,7 @@ impl Reader for Cline {
     }
 
     fn name(&self) -> &'static str {
-        "tasks of Cline and Roo Code (api_conversation_history.json, ui_messages.json)"
+        "tasks of Cline and Roo Code (api_conversation_history.json, ui_messages.json, sessions)"
     }
 
     fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
@@ -84,7 +85,9 @@ impl Reader for Cline {
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
-        if document.samples().any(is_shown) || document.samples().any(is_said) {
+        if document.samples().any(is_session) {
+            Confidence::Certain
+        } else if document.samples().any(is_shown) || document.samples().any(is_said) {
             Confidence::Likely
         } else {
             Confidence::No
@@ -96,6 +99,15 @@ impl Reader for Cline {
     }
 
     fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        if document.samples().any(is_session) {
+            for line in document.into_records() {
+                match line.value {
+                    Json::Object(session) => Task::of_session(session).read(sink),
+                    _ => sink.lost(format!("Line {} is not a session.", line.number)),
+                }
+            }
+            return;
+        }
         let is_screen = document.samples().any(is_shown);
         let values = document.into_records().into_iter().map(|line| line.value);
         let mut task = Task::default();
@@ -106,6 +118,16 @@ impl Reader for Cline {
         }
         task.read(sink);
     }
+}
+
+/// Whether a value is a session as Cline stores them since 2026: `{version, agent, sessionId, messages, system_prompt}`.
+fn is_session(value: &Json) -> bool {
+    let has = |key: &str| value.get(key).is_some();
+    let messages = value.get("messages").and_then(Json::as_list);
+    let has_time = |message: &Json| message.get("ts").is_some() && message.get("role").is_some();
+    has("sessionId")
+        && has("updated_at")
+        && messages.is_some_and(|list| list.iter().take(8).any(has_time))
 }
 
 /// Whether a value is a user's message with Cline's tag.
@@ -124,9 +146,21 @@ struct Task {
     messages: Vec<Json>,
     screen: Vec<Json>,
     about: Object,
+    /// The system prompt, if the file has it.
+    instructions: Option<Text>,
 }
 
 impl Task {
+    fn of_session(mut session: Object) -> Task {
+        Task {
+            id: session.take_text("sessionId").unwrap_or_default(),
+            messages: session.take_list("messages").unwrap_or_default(),
+            instructions: session.take_text("system_prompt"),
+            about: session,
+            ..Task::default()
+        }
+    }
+
     fn read(mut self, sink: &mut Sink<'_>) {
         let said = self.messages.len();
         let shown = self.screen.len();
@@ -140,6 +174,9 @@ impl Task {
         let total = requests.iter().filter_map(|request| request.usage);
         episode.total_usage = total.reduce(Usage::plus);
         let mut transcript = Transcript::default();
+        if let Some(instructions) = self.instructions.take() {
+            transcript.observe(volary_core::Message::new(Role::System, instructions).into());
+        }
         match said {
             0 => {
                 let others = screen::read(self.screen, &mut transcript, &mut episode);
@@ -210,13 +247,15 @@ fn message_of(message: Json, request: Option<Request>, transcript: &mut Transcri
             .for_each(|said| transcript.push(said));
     };
     let when = message.take("ts").as_ref().and_then(moment);
+    message.remove("id");
     if message
         .get("role")
         .and_then(Json::as_text)
         .map(|role| &**role)
         == Some("assistant")
     {
-        let model = text_at(&message.take("modelInfo").unwrap_or_default(), &["modelId"]);
+        let about = message.take("modelInfo").unwrap_or_default();
+        let model = text_at(&about, &["modelId"]).or_else(|| text_at(&about, &["id"]));
         let metrics = message.take("metrics").unwrap_or_default();
         let request = request.unwrap_or_default();
         let mut details = StepDetails {
@@ -311,11 +350,15 @@ fn answers(blocks: Vec<Json>) -> (Vec<(Text, Vec<Json>)>, Vec<Json>) {
 }
 
 fn usage(metrics: &Json) -> Option<Usage> {
-    let tokens = |key| at(metrics, &["tokens", key]).and_then(count);
+    // Within an object, or, since 2026, next to the cost.
+    let tokens = |old, new| {
+        let found = at(metrics, &["tokens", old]).or_else(|| metrics.get(new));
+        found.and_then(count)
+    };
     let usage = Usage {
-        input: tokens("prompt"),
-        output: tokens("completion"),
-        cached: tokens("cached"),
+        input: tokens("prompt", "inputTokens"),
+        output: tokens("completion", "outputTokens"),
+        cached: tokens("cached", "cacheReadTokens"),
         reasoning: None,
         cost: metrics.get("cost").and_then(number),
     };

@@ -109,7 +109,7 @@ fn describe_text(text: &str, whole: bool) -> Kind {
     let trimmed = text.trim_start();
     Kind::other(match Json::parse(text) {
         Ok(value) => describe_json(&value),
-        _ if trimmed.starts_with("<!") || trimmed.starts_with("<html") => "a web page".to_owned(),
+        _ if is_web_page(trimmed) => "a web page".to_owned(),
         _ if trimmed.starts_with('{') && lines(text, whole) > 1 => {
             let first = trimmed.lines().next().unwrap_or_default();
             let first = Json::parse(first).unwrap_or_default();
@@ -122,11 +122,50 @@ fn describe_text(text: &str, whole: bool) -> Kind {
         }
         _ if !whole && trimmed.starts_with('{') => begun(trimmed),
         _ if !whole && trimmed.starts_with('[') => "a JSON list of another kind".to_owned(),
-        Err(error) if trimmed.starts_with(['{', '[']) => {
+        Err(error) if is_json(trimmed) => {
             return Kind::closed(format!("broken JSON ({error})"));
         }
         Err(_) => "text that is not JSON".to_owned(),
     })
+}
+
+/// Whether a text is HTML: comments begin Markdown as well.
+fn is_web_page(text: &str) -> bool {
+    let mut text = text;
+    while let Some(comment) = text.strip_prefix("<!--") {
+        let Some((_, after)) = comment.split_once("-->") else {
+            return false;
+        };
+        text = after.trim_start();
+    }
+    let start: String = text
+        .chars()
+        .take(14)
+        .collect::<String>()
+        .to_ascii_lowercase();
+    ["<!doctype html", "<html", "<head", "<body"]
+        .iter()
+        .any(|tag| start.starts_with(tag))
+}
+
+/// Whether a text is JSON apart from its errors: a bracket also begins logs and links in Markdown.
+fn is_json(text: &str) -> bool {
+    let mut bytes = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    match (bytes.next(), bytes.next()) {
+        (Some(b'{'), next) => matches!(next, None | Some(b'"' | b'}')),
+        (Some(b'['), next) => {
+            matches!(
+                next,
+                None | Some(b'{' | b'[' | b'"' | b']' | b'-' | b'0'..=b'9')
+            ) && !text.lines().nth(1).is_some_and(is_event_of_log)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a line follows a first one with brackets of its own, as in a list of commands or a recording.
+fn is_event_of_log(line: &str) -> bool {
+    line.trim_end().ends_with(']') && line.starts_with('[')
 }
 
 fn describe_json(value: &Json) -> String {

@@ -4,7 +4,7 @@
 use volary_core::json::read::ReadProblem;
 use volary_core::json::{Json, ReadError};
 
-use super::json_repair::{is_repairable, repair};
+use super::json_repair::{is_repairable, repair, repair_after};
 use super::reader::{Document, Line};
 
 /// A document, with remarks about how it was read.
@@ -34,7 +34,7 @@ pub(crate) fn read(text: &str) -> Result<DocumentRead, ReadError> {
     {
         return Ok(read);
     }
-    let repaired = repair(text)?;
+    let repaired = repair_after(text, error)?;
     let mut read = DocumentRead::of(Document::Value(repaired.value));
     if let Some(why) = repaired.cut {
         let text = format!("The file is cut off or broken ({why}); the content before it is read.");
@@ -119,7 +119,7 @@ pub(super) fn lines_of<'a>(
                 read.lose(number, &error);
                 continue;
             }
-            Err(_) => match repair(line) {
+            Err(error) => match repair_after(line, error) {
                 Ok(repaired) => {
                     deep += repaired.deep;
                     odd += repaired.odd;

@@ -283,6 +283,13 @@ impl<'a> Files<'a> {
         Json::parse(&text).map_err(|error| FileError::NotJson { error })
     }
 
+    /// Takes a file and returns its text, in any encoding that is recognised.
+    pub fn take_text(&mut self, index: usize) -> Result<String, FileError> {
+        let text = self.text(index)?.into_owned();
+        self.take(index);
+        Ok(text)
+    }
+
     /// Takes a file and parses it as one JSON value. Truncated or malformed JSON is an error; see
     /// [`Files::read_document`] for a tolerant parser.
     pub fn take_json(&mut self, index: usize) -> Result<Json, FileError> {

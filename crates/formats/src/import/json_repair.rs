@@ -27,17 +27,20 @@ pub(crate) fn is_repairable(problem: ReadProblem) -> bool {
 
 /// Parses as much as possible. Returns the first error if nothing can be parsed.
 pub(crate) fn repair(text: &str) -> Result<Repaired, ReadError> {
-    let first = match Json::parse(text) {
-        Ok(value) => {
-            return Ok(Repaired {
-                value,
-                cut: None,
-                deep: 0,
-                odd: 0,
-            });
-        }
-        Err(error) => error,
-    };
+    match Json::parse(text) {
+        Ok(value) => Ok(Repaired {
+            value,
+            cut: None,
+            deep: 0,
+            odd: 0,
+        }),
+        Err(error) => repair_after(text, error),
+    }
+}
+
+/// Parses as much as possible of a text that is no JSON: parsing it failed with the error `first`, which is returned if
+/// nothing can be parsed.
+pub(crate) fn repair_after(text: &str, first: ReadError) -> Result<Repaired, ReadError> {
     let mut scanned = Scanner::new(text).scan();
     let mut cut = scanned.cut.then(|| {
         if is_repairable(first.problem) {

@@ -5,17 +5,17 @@
 //! An environment may write each transition, with all items before it, in place of the items; the last one has all. Items
 //! that the model wrote for a training have their tokens, with the whole prompt.
 
-use volary_core::AnyMessage;
 use volary_core::json::{Json, Object, Text};
+use volary_core::{AnyMessage, Role};
 use volary_episode::episode::{Ending, Episode, Rewards, Score, TaskReference};
 
 use super::chat;
-use super::members::{Members, keep_rest, moment, text_at};
+use super::members::{Members, id, keep_rest, moment, text_at};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::slime;
 use super::token_lists::{self, CallTokens};
-use super::transcript::Transcript;
+use super::transcript::{ImportedMessage, Transcript};
 
 pub(super) const NEMO_GYM: Records = Records {
     id: "nemo-gym",
@@ -50,7 +50,8 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
         policy: text_at(&agent, &["name"]),
         model: response
             .take_text("model")
-            .or_else(|| asked.take_text("model")),
+            .or_else(|| asked.take_text("model"))
+            .filter(|model| !model.is_empty()),
         tools: asked
             .take_list("tools")
             .unwrap_or_default()
@@ -72,12 +73,15 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
         episode.errors.push(message.clone());
     }
     let mut transcript = Transcript::default();
-    prompt(&mut asked)
-        .into_iter()
-        .for_each(|said| transcript.observe(said.into()));
+    let (given, before) = prompt(&mut asked, is_conversation(&rest));
+    given.into_iter().for_each(|said| transcript.observe(said));
+    before.into_iter().for_each(|said| transcript.push(said));
     chat::read_all(output).for_each(|said| transcript.push(said));
     transcript.finish(&mut episode);
-    place(&mut rest, number, &mut episode);
+    let instance = asked
+        .get("metadata")
+        .and_then(|metadata| text_at(metadata, &["instance_id"]));
+    place(&mut rest, instance, number, &mut episode);
     scores(&mut rest, &mut episode);
     tokens(calls, &mut episode, sink);
     for (key, mut settings) in [("responses_create_params", asked), ("response", response)] {
@@ -99,17 +103,40 @@ fn items(response: &mut Object) -> Vec<Json> {
     }
 }
 
-/// What the model was given. Messages of the model in it are input, too.
-fn prompt(asked: &mut Object) -> Vec<AnyMessage> {
+/// Whether the input of the request is a conversation that the agent had before, as in tau2, whose last request is
+/// recorded.
+fn is_conversation(rest: &Object) -> bool {
+    let result = rest.get("result");
+    let messages = result.and_then(|result| result.get("messages"));
+    messages.is_some_and(|messages| messages.as_list().is_some())
+}
+
+/// What the model was given, and the earlier turns of the agent. Other messages of a model in the input are examples.
+fn prompt(
+    asked: &mut Object,
+    is_conversation: bool,
+) -> (Vec<ImportedMessage>, Vec<ImportedMessage>) {
     let instructions = asked
         .take_text("instructions")
         .map(|text| volary_core::json!({ "role": "system", "content": text }));
+    // Tasks of repositories have only the statement of the problem.
+    let problem = asked
+        .get("metadata")
+        .and_then(|metadata| text_at(metadata, &["problem_statement"]));
     let input = match asked.take("input") {
+        Some(Json::List(input)) if input.is_empty() => match problem {
+            Some(text) => vec![volary_core::json!({ "role": "user", "content": text })],
+            None => Vec::new(),
+        },
         Some(Json::List(input)) => input,
         input => input.into_iter().collect(),
     };
     let input = instructions.into_iter().chain(input).collect();
-    chat::read_all(input).map(|said| said.message).collect()
+    let mut given: Vec<ImportedMessage> = chat::read_all(input).collect();
+    let is_reply = |said: &ImportedMessage| said.message.role() == Role::Assistant;
+    let first = given.iter().position(is_reply).filter(|_| is_conversation);
+    let before = first.map_or_else(Vec::new, |first| given.split_off(first));
+    (given, before)
 }
 
 fn ending(response: &mut Object, rest: &Object) -> Ending {
@@ -135,13 +162,16 @@ fn ending(response: &mut Object, rest: &Object) -> Ending {
 }
 
 /// Notes the task, and which of its rollouts this is.
-fn place(rest: &mut Object, number: usize, episode: &mut Episode) {
+fn place(rest: &mut Object, instance: Option<Text>, number: usize, episode: &mut Episode) {
     const IDS: [&str; 5] = ["task_id", "instance_id", "problem_id", "uuid", "id"];
     let group = rest
         .take("_ng_task_index")
         .or_else(|| rest.take("task_idx"));
     let sample = rest.take("_ng_rollout_index");
+    // In the task of tau2, or among the metadata of the request.
+    let told = rest.get("task").and_then(|task| id(task.get("id")?));
     let named = IDS.into_iter().find_map(|key| rest.take_id(key));
+    let named = named.or(told).or(instance);
     let prompt: Vec<_> = episode
         .start
         .iter()
@@ -173,7 +203,17 @@ fn place(rest: &mut Object, number: usize, episode: &mut Episode) {
 
 /// Takes what the verifier found out: fractions and flags. Others, such as texts, are about the task as well.
 fn scores(rest: &mut Object, episode: &mut Episode) {
-    const OTHERS: [&str; 3] = ["mask_sample", "terminated", "truncated"];
+    // Settings of the environment, and times, are no verdicts.
+    const OTHERS: [&str; 8] = [
+        "mask_sample",
+        "terminated",
+        "truncated",
+        "verbose_logs",
+        "audio_debug",
+        "audio_taps",
+        "auto_review",
+        "agent_run_time",
+    ];
     let metadata = &mut episode.metadata;
     rest.retain(|key, value| {
         let is_score = matches!(value, Json::Float(_) | Json::Bool(_));

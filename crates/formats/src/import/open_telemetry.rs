@@ -18,7 +18,8 @@ mod noted;
 mod spans;
 mod tool_calls;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 use volary_core::json::Text;
 use volary_episode::episode::{Link, Relation, Rewards};
@@ -79,15 +80,24 @@ impl Reader for OpenTelemetry {
 }
 
 /// Reads the episodes of spans from any recorder.
-pub(super) fn read_spans(all: Vec<Span>, sink: &mut Sink<'_>) {
+pub(super) fn read_spans(mut all: Vec<Span>, sink: &mut Sink<'_>) {
+    // Exports have any order.
+    all.sort_by(|one, other| {
+        let start = |span: &Span| span.start.unwrap_or(f64::MAX);
+        start(one).total_cmp(&start(other))
+    });
     let mut rewards = rewards(&all);
-    for (root, spans, parent) in agents(all) {
-        let mut episode = conversation::episode(&root, spans);
+    for agent in agents(all) {
+        let trace = agent.root.trace.clone();
+        let mut episode = conversation::episode(&agent.root, agent.id, agent.spans);
+        for span in &agent.judged {
+            conversation::scores(span, &mut episode);
+        }
         // It is that of the first agent, which started the others.
-        if let Some(reward) = rewards.remove(&root.trace) {
+        if let Some(reward) = rewards.remove(&trace) {
             episode.rewards = Rewards::Whole(reward);
         }
-        if let Some(parent) = parent {
+        if let Some(parent) = agent.parent {
             episode.links.push(Link {
                 relation: Relation::Parent,
                 episode: parent,
@@ -110,27 +120,42 @@ fn rewards(all: &[Span]) -> HashMap<Text, f64> {
     all.iter().filter_map(reward).collect()
 }
 
-/// An agent: its own span, or the first span of its trace; the spans below it; and the id of the parent agent.
-type Agent = (Span, Vec<Span>, Option<Text>);
+/// An agent, which becomes an episode.
+struct Agent {
+    /// Its own span, or the first span of its trace.
+    root: Rc<Span>,
+    /// The id of the episode.
+    id: Text,
+    /// The spans of its turns and tool runs.
+    spans: Vec<Rc<Span>>,
+    /// The id of the parent agent.
+    parent: Option<Text>,
+    /// Spans of the trace with scores that belong to no agent; those of the first agent.
+    judged: Vec<Rc<Span>>,
+}
 
 fn agents(all: Vec<Span>) -> Vec<Agent> {
+    // A span may be the root of one agent and a turn of another one.
+    let all: Vec<Rc<Span>> = all.into_iter().map(Rc::new).collect();
     let places: HashMap<(Text, Text), usize> = all
         .iter()
         .enumerate()
         .map(|(place, span)| ((span.trace.clone(), span.id.clone()), place))
         .collect();
-    let above = |span: &Span| {
+    let above = |span: &Rc<Span>| {
         let key = (span.trace.clone(), span.parent.clone()?);
         places.get(&key).copied()
     };
+    let above: Vec<Option<usize>> = all.iter().map(above).collect();
+    let kinds: Vec<Kind> = all.iter().map(|span| kind(span)).collect();
     let agents = are_agents(&all);
     let is_agent = |place: usize| agents[place];
-    let agent_above = |span: &Span| {
-        let mut at = above(span);
+    let agent_above = |place: usize| {
+        let mut at = above[place];
         for _ in 0..DEEPEST {
             match at {
                 Some(place) if is_agent(place) => return Some(place),
-                Some(place) => at = above(&all[place]),
+                Some(place) => at = above[place],
                 None => return None,
             }
         }
@@ -140,21 +165,23 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
     let mut first: HashMap<Text, usize> = HashMap::new();
     for (place, span) in all.iter().enumerate() {
         let known = first.entry(span.trace.clone()).or_insert(place);
-        if above(span).is_none() && above(&all[*known]).is_some() {
+        if above[place].is_none() && above[*known].is_some() {
             *known = place;
         }
     }
+    let wrappers = wrappers(&all, &kinds, &above);
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (place, span) in all.iter().enumerate() {
-        if matches!(kind(span), Kind::Turn | Kind::Tool) {
-            let agent = agent_above(span).or_else(|| first.get(&span.trace).copied());
+        if wrappers.contains(&place) {
+            continue;
+        }
+        if matches!(kinds[place], Kind::Turn | Kind::Tool) {
+            let agent = agent_above(place).or_else(|| first.get(&span.trace).copied());
             groups
                 .entry(agent.unwrap_or(place))
                 .or_default()
                 .push(place);
-        } else if is_agent(place)
-            && (span.value("gen_ai.output.messages").is_some() || noted::gave(span))
-        {
+        } else if is_agent(place) && messages::gives(span) {
             // A span with messages, unless a descendant has them.
             groups.entry(place).or_default();
         }
@@ -166,25 +193,77 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
             all[place].trace.clone()
         }
     };
-    groups
+    let mut judged = judged(&all, &groups);
+    let agents = groups.iter().map(|(agent, spans)| {
+        let root = all[*agent].clone();
+        let parent = if is_agent(*agent) {
+            agent_above(*agent)
+                .filter(|place| groups.contains_key(place))
+                .map(id)
+        } else {
+            None
+        };
+        let spans = match spans.as_slice() {
+            [] => vec![root.clone()],
+            spans => spans.iter().map(|place| all[*place].clone()).collect(),
+        };
+        Agent {
+            id: id(*agent),
+            judged: judged.remove(&root.trace).unwrap_or_default(),
+            root,
+            spans,
+            parent,
+        }
+    });
+    agents.collect()
+}
+
+/// The model calls that only wrap others: a library records its own call and that of the provider's client.
+fn wrappers(all: &[Rc<Span>], kinds: &[Kind], above: &[Option<usize>]) -> HashSet<usize> {
+    let mut wrappers = HashSet::new();
+    for (place, span) in all.iter().enumerate() {
+        if kinds[place] != Kind::Turn || above[place].is_none() || !messages::gives(span) {
+            continue;
+        }
+        let mut at = above[place];
+        let mut around = Vec::new();
+        let mut is_done = false;
+        for _ in 0..DEEPEST {
+            // What a tool or another agent asks is a call of its own.
+            let is_inside = |place: &usize| !matches!(kinds[*place], Kind::Tool | Kind::Agent);
+            let Some(place) = at.filter(is_inside) else {
+                is_done = true;
+                break;
+            };
+            if kinds[place] == Kind::Turn {
+                around.push(place);
+            }
+            at = above[place];
+        }
+        // A walk without an end is a cycle.
+        if is_done {
+            wrappers.extend(around);
+        }
+    }
+    wrappers
+}
+
+/// The spans with scores that are in no group, by trace.
+fn judged(all: &[Rc<Span>], groups: &BTreeMap<usize, Vec<usize>>) -> HashMap<Text, Vec<Rc<Span>>> {
+    let in_group: HashSet<usize> = groups
         .iter()
-        .map(|(agent, spans)| {
-            let mut root = all[*agent].clone();
-            let parent = if is_agent(*agent) {
-                agent_above(&root)
-                    .filter(|place| groups.contains_key(place))
-                    .map(id)
-            } else {
-                None
-            };
-            root.id = id(*agent);
-            let spans = match spans.as_slice() {
-                [] => vec![all[*agent].clone()],
-                spans => spans.iter().map(|place| all[*place].clone()).collect(),
-            };
-            (root, spans, parent)
-        })
-        .collect()
+        .flat_map(|(root, spans)| std::iter::once(*root).chain(spans.iter().copied()))
+        .collect();
+    let mut judged: HashMap<Text, Vec<Rc<Span>>> = HashMap::new();
+    for (place, span) in all.iter().enumerate() {
+        if !in_group.contains(&place) && !span.events.is_empty() {
+            judged
+                .entry(span.trace.clone())
+                .or_default()
+                .push(span.clone());
+        }
+    }
+    judged
 }
 
 #[cfg(test)]

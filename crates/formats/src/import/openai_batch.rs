@@ -30,11 +30,14 @@ impl Reader for OpenAiBatch {
 
     /// Reads results together with their requests, if those are present.
     fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
+        let mut candidates = files.open();
+        candidates.retain(|index| files.starts_with_quoted(*index, "custom_id"));
+        // Requests and results are in different files: a file alone is read as a document.
+        if candidates.len() < 2 {
+            return;
+        }
         let (mut asked, mut answered) = (Vec::new(), Vec::new());
-        for index in files.open() {
-            if !files.starts_with_quoted(index, "custom_id") {
-                continue;
-            }
+        for index in candidates {
             let Ok(read) = files.read_document(index) else {
                 continue;
             };

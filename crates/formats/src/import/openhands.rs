@@ -2,13 +2,14 @@
 //! event, or the events of the newer agent SDK, which have a `kind`.
 //!
 //! - `events`: events with `action` or `observation`. `delegates`: the steps of other agents among them. `sdk`: events
-//!   with `kind`. `verdict`: scores.
+//!   with `kind`. `resolver`: results of the resolver of issues. `verdict`: scores.
 //!
 //! An action with an effect is a step, of the agent or the user; bookkeeping is preserved unread. SDK events of one
 //! model reply, before any observation, are one action.
 
 mod delegates;
 mod events;
+mod resolver;
 mod sdk;
 mod verdict;
 
@@ -94,7 +95,10 @@ impl Reader for OpenHands {
             history
                 .is_some_and(|history| flat(history.iter().take(8).cloned()).iter().any(is_event))
         };
-        if holds_events(document) || document.samples().any(has_history) {
+        if holds_events(document)
+            || document.samples().any(has_history)
+            || document.samples().any(resolver::is_result)
+        {
             Confidence::Likely
         } else {
             Confidence::No
@@ -122,6 +126,12 @@ impl Reader for OpenHands {
             for Line { number, value } in records {
                 let key = history_of(&value);
                 match (value, key) {
+                    (Json::Object(object), Some(_)) if resolver::is_output(&object) => {
+                        let (around, events) = resolver::opened(object);
+                        let number = (!single).then_some(number);
+                        let episode = conversation(around, events, number, sink);
+                        sink.episode(episode);
+                    }
                     (Json::Object(mut object), Some(key)) => {
                         let events = flat(object.take_list(key).unwrap_or_default());
                         let number = (!single).then_some(number);
@@ -268,7 +278,9 @@ fn conversation(
 /// Reads the members around the events.
 fn about(rest: &mut Object, episode: &mut Episode, number: Option<usize>, sink: &Sink<'_>) {
     let instance = rest.take_id("instance_id");
-    let instance = instance.or_else(|| rest.take_id("task_id"));
+    let instance = instance
+        .or_else(|| rest.take_id("task_id"))
+        .or_else(|| resolver::issue(rest));
     let id = instance.clone().or_else(|| rest.take_id("id"));
     episode.id = id.unwrap_or_else(|| match number {
         Some(number) => format!("{}-{number}", sink.stem()).into(),
@@ -303,6 +315,8 @@ fn about(rest: &mut Object, episode: &mut Episode, number: Option<usize>, sink: 
         "test_result",
         "report",
         "resolved",
+        "git_patch",
+        "issue",
     ] {
         if let Some(value) = members.take(key) {
             episode.metadata.insert(key, value);

@@ -97,6 +97,11 @@ fn messages(value: Json, role: &'static str) -> (Vec<Json>, Object) {
         Json::List(mut lists) if lists.len() == 1 && lists[0].as_list().is_some() => {
             messages(lists.remove(0), role)
         }
+        // The calls alone, as Vercel's AI SDK gives them.
+        Json::List(calls) if !calls.is_empty() && calls.iter().all(is_call) => {
+            let message = object!({ "role": "assistant", "tool_calls": calls });
+            (vec![message.into()], Object::new())
+        }
         Json::List(list) => {
             let list: Vec<Json> = list.into_iter().map(langchain::plain).collect();
             if list.iter().all(chat::is_message) {
@@ -114,6 +119,19 @@ fn messages(value: Json, role: &'static str) -> (Vec<Json>, Object) {
                 if let Some(list) = object.take_if(key, is_list) {
                     return (messages(list, role).0, object);
                 }
+            }
+            // A reply of OpenAI's Responses API.
+            let is_list = |value: &Json| value.as_list().is_some();
+            let kind = object.get("object").and_then(Json::as_text);
+            if kind.is_some_and(|kind| &**kind == "response")
+                && let Some(output) = object.take_if("output", is_list)
+            {
+                return (messages(output, role).0, object);
+            }
+            // A reply of Gemini: `{content: {role, parts}, finish_reason, …}`.
+            let is_content = |value: &Json| value.get("parts").is_some();
+            if let Some(content) = object.take_if("content", is_content) {
+                return (vec![content], object);
             }
             if let Some(Json::Object(mut choice)) = object
                 .take_list("choices")
@@ -133,6 +151,14 @@ fn messages(value: Json, role: &'static str) -> (Vec<Json>, Object) {
         }
         text => (vec![one(text)], Object::new()),
     }
+}
+
+/// Whether a value is a call without a message, as in Vercel's AI SDK.
+fn is_call(value: &Json) -> bool {
+    text_at(value, &["toolName"]).is_some()
+        && text_at(value, &["toolCallId"]).is_some()
+        && value.get("role").is_none()
+        && value.get("output").is_none()
 }
 
 /// Converts items of OpenAI's Responses API to messages; items of one reply are joined.

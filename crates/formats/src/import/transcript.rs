@@ -78,7 +78,12 @@ impl Transcript {
 
     /// All calls in order, with the indices of their steps.
     pub fn requests(&self) -> impl Iterator<Item = (usize, &ToolCall)> {
-        let steps = self.steps.iter().enumerate();
+        self.requests_from(0)
+    }
+
+    /// The calls of the steps from this one on, with the indices of the steps.
+    pub fn requests_from(&self, first: usize) -> impl Iterator<Item = (usize, &ToolCall)> {
+        let steps = self.steps.iter().enumerate().skip(first);
         steps.flat_map(|(place, step)| {
             let calls = match &step.action {
                 AnyMessage::Request(request) => request.tool_calls.as_slice(),

@@ -47,8 +47,18 @@ fn is_rollout(value: &Json) -> bool {
     is_said("input")
         && is_said("output")
         && has("score")
-        && (is_number("step") || is_number("score") && has("gts"))
+        && (is_number("step") || is_number("score") && (has("gts") || is_plain(value)))
         && value.get("messages").is_none_or(Json::is_null)
+}
+
+/// Whether a value has nothing but two texts and numbers, as the first dumps of verl.
+fn is_plain(value: &Json) -> bool {
+    let members = value
+        .as_object()
+        .into_iter()
+        .flat_map(|object| object.iter());
+    let mut others = members.filter(|(key, _)| !["input", "output"].contains(&key.as_ref()));
+    others.all(|(_, value)| value.as_f64().is_some() || value.as_bool().is_some())
 }
 
 /// The score of a rollout: a number, a flag, or the text of a number, since what is not JSON is written as text.

@@ -6,6 +6,7 @@ mod agents;
 mod bad;
 mod codex;
 mod coding;
+mod collected;
 mod conventions;
 mod exports;
 mod fixtures;

@@ -92,7 +92,7 @@ const VARIANTS: &[(&str, &str, Shape, &str)] = &[
         r#"{"schema_version": "ATIF-v1.7", "trajectory_id": "t", "steps": [{"step_id": "1", "source": "agent", "message": null, "timestamp": 1760000000, "tool_calls": {"tool_call_id": 9, "function_name": "f", "arguments": null}, "observation": "seen", "metrics": {"prompt_tokens": "12", "cost_usd": "0.5"}, "llm_call_count": 1, "is_copied_context": null}]}"#,
         "atif",
         Shape(1, 1, 0, None),
-        ">f{} | tool:seen",
+        ">f{} | f<seen",
     ),
     (
         r#"{"schema_version": "ATIF-v1.6", "steps": [{"step_id": 1, "source": "agent", "message": [{"type": "text", "text": "a"}, {"type": "image", "source": {"media_type": "image/png", "path": "images/1.png"}}], "observation": {"results": [{"content": null}]}}]}"#,

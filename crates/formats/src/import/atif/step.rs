@@ -56,8 +56,11 @@ impl Reading {
             Json::Null => Json::Null,
             only => Json::List(vec![only]),
         });
-        for result in results.as_ref().and_then(Json::as_list).unwrap_or_default() {
-            self.result(result, episode);
+        let results = results.as_ref().and_then(Json::as_list).unwrap_or_default();
+        // Writers omit the call where there is no other one.
+        let only = self.only_call().filter(|_| results.len() == 1);
+        for result in results {
+            self.result(result, only.clone(), episode);
         }
         if let Some(last) = self.transcript.last_mut()
             && !observation.is_empty()
@@ -139,8 +142,21 @@ impl Reading {
         }
     }
 
-    fn result(&mut self, result: &Json, episode: &mut Episode) {
-        let call = result.get("source_call_id").and_then(id);
+    /// The id of the call of the last step, if it is the only one and has no result.
+    fn only_call(&mut self) -> Option<Text> {
+        let step = self.transcript.last_mut()?;
+        let AnyMessage::Request(request) = &step.action else {
+            return None;
+        };
+        let [call] = request.tool_calls.as_slice() else {
+            return None;
+        };
+        step.messages().is_empty().then(|| call.id.clone())
+    }
+
+    /// Adds a result; `only` is the call that it belongs to if it names none.
+    fn result(&mut self, result: &Json, only: Option<Text>, episode: &mut Episode) {
+        let call = result.get("source_call_id").and_then(id).or(only);
         let references = result.get("subagent_trajectory_ref");
         let step = self.transcript.len().checked_sub(1);
         for reference in references.and_then(Json::as_list).unwrap_or_default() {

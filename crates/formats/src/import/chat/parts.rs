@@ -46,17 +46,18 @@ impl Parts {
                 text @ Json::Text(_) => self.block(text),
                 content => self.content(content),
             },
+            // Gemini's names, also as its Python SDK writes them.
+            Some(key @ ("functionCall" | "function_call")) if block.get(key).is_some() => {
+                let call = block.get(key).unwrap_or(&Json::Null);
+                self.calls.push(super::call(call));
+            }
+            Some(key @ ("functionResponse" | "function_response")) if block.get(key).is_some() => {
+                let answer = block.get(key).unwrap_or(&Json::Null);
+                self.answers.push(answered(answer));
+            }
             Some("tool_use" | "tool-call" | "tool_call" | "function_call" | "custom_tool_call") => {
                 self.calls.push(super::call(&block));
                 self.answered_at_once(&block);
-            }
-            Some("functionCall") => {
-                let call = block.get("functionCall").unwrap_or(&Json::Null);
-                self.calls.push(super::call(call));
-            }
-            Some("functionResponse") => {
-                let answer = block.get("functionResponse").unwrap_or(&Json::Null);
-                self.answers.push(answered(answer));
             }
             Some("tool_result" | "tool-result" | "tool_call_response") => {
                 self.answers.push(answered(&block));
@@ -242,9 +243,11 @@ fn text_block(block: Json) -> Json {
 
 /// The kind of a block without `type`, as in Gemini and Bedrock: the name of the member that determines it.
 fn untyped(block: &Json) -> Option<&'static str> {
-    const KINDS: [&str; 7] = [
+    const KINDS: [&str; 9] = [
         "functionCall",
         "functionResponse",
+        "function_call",
+        "function_response",
         "toolUse",
         "toolResult",
         "reasoningContent",
@@ -252,7 +255,9 @@ fn untyped(block: &Json) -> Option<&'static str> {
         "text",
     ];
     let block = block.as_object()?;
-    let kind = KINDS.into_iter().find(|kind| block.contains_key(kind))?;
+    // Pydantic writes members without a value as null.
+    let is_there = |kind: &&str| block.get(kind).is_some_and(|value| !value.is_null());
+    let kind = KINDS.into_iter().find(is_there)?;
     let is_thought = block.get("thought").and_then(Json::as_bool) == Some(true);
     Some(if is_thought { "thinking" } else { kind })
 }

@@ -96,6 +96,11 @@ pub(super) fn joined(messages: Vec<Json>) -> Vec<Json> {
             == Some("assistant")
             && says_kind(&message, |kind| kind == "message");
         if is_said || says_kind(&message, is_own) {
+            // A text after a call is the next reply: the results of the calls are not recorded.
+            let has_called = items.last().is_some_and(|item| says_kind(item, is_call));
+            if is_said && has_called {
+                end(&mut items, &mut all);
+            }
             items.push(message);
         } else {
             end(&mut items, &mut all);
@@ -124,6 +129,11 @@ fn is_role(kind: &str) -> bool {
 /// Whether an item is reasoning or a call of the model.
 fn is_own(kind: &str) -> bool {
     matches!(kind, "function_call" | "custom_tool_call" | "reasoning")
+}
+
+/// Whether an item is a call.
+fn is_call(kind: &str) -> bool {
+    matches!(kind, "function_call" | "custom_tool_call")
 }
 
 /// Whether an item is the result of a call.

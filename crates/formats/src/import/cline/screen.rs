@@ -75,6 +75,7 @@ pub(super) fn read(
     let mut others = Vec::new();
     let mut asked = Request::default();
     let mut thoughts: Vec<Text> = Vec::new();
+    let mut model: Option<Text> = None;
     for value in screen {
         let kind = text_at(&value, &["say"]).or_else(|| text_at(&value, &["ask"]));
         let is_partial = value.get("partial").and_then(Json::as_bool) == Some(true);
@@ -82,6 +83,7 @@ pub(super) fn read(
             others.push(value);
             continue;
         };
+        model = text_at(&value, &["modelInfo", "modelId"]).or(model);
         let text = text_at(&value, &["text"]).unwrap_or_default();
         let when = value.get("ts").and_then(moment);
         let is_first = transcript.len() == 0 && episode.started.is_none();
@@ -136,6 +138,7 @@ pub(super) fn read(
             let asked = std::mem::take(&mut asked);
             said.details.usage = asked.usage;
             said.details.errors = asked.errors;
+            said.details.model = model.clone();
             let thoughts = std::mem::take(&mut thoughts);
             said.details.reasoning = (!thoughts.is_empty()).then(|| thoughts.join("\n\n").into());
         }

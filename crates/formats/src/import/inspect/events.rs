@@ -132,6 +132,12 @@ impl Walk {
         record.details.usage = output.and_then(|output| usage(output.get("usage")?));
         let seconds = output.and_then(|output| output.get("time")?.as_f64());
         record.seconds = record.seconds.or(seconds);
+        let said = record.action.body().content_or_empty();
+        if let Some(response) = event.get("call").and_then(written)
+            && is_another(said, &response)
+        {
+            record.extras.insert(OVERWRITTEN, response);
+        }
         let error = event.get("error").and_then(Json::as_text);
         if let Some(error) = error {
             record.details.errors.push(StepError {
@@ -236,6 +242,37 @@ impl Spans {
             self.ended.push(span.into());
         }
     }
+}
+
+/// The member with the model's text, if its message has another one.
+const OVERWRITTEN: &str = "text_of_response";
+
+/// The text of the raw response of a model, in the form of Anthropic or of OpenAI.
+fn written(call: &Json) -> Option<Text> {
+    let response = call.get("response")?;
+    if let Some(blocks) = response.get("content").and_then(Json::as_list) {
+        let texts = blocks
+            .iter()
+            .filter_map(|block| block.get("text")?.as_text());
+        let texts: Vec<&str> = texts.map(AsRef::as_ref).collect();
+        return (!texts.is_empty()).then(|| texts.join("\n").into());
+    }
+    let choice = response.get("choices")?.as_list()?.first()?;
+    choice.get("message")?.get("content")?.as_text().cloned()
+}
+
+/// Whether a message has another text than the response that it comes from: a tool or a solver may overwrite messages, as
+/// that for submitting an answer does. Lists of parts are not compared.
+fn is_another(said: &str, response: &str) -> bool {
+    let (said, response) = (said.trim(), response.trim());
+    let is_comparable = |text: &str| {
+        !text.is_empty() && !text.starts_with("[{") && !text.starts_with("attachment://")
+    };
+    is_comparable(said)
+        && is_comparable(response)
+        && !response.contains("<think>")
+        && said != response
+        && !said.contains(response)
 }
 
 /// Whether two messages have the same text and the same calls, ignoring other members.

@@ -72,7 +72,8 @@ impl Log {
         sink.understood(format!("Inspect log of the task {task} with {samples}."));
         sink.kept(
             "The header of the log is kept with its first episode. Raw model requests and \
-             responses are omitted, because the messages contain the same content.",
+             responses are omitted: the messages have their content. A text that a tool \
+             overwrote is kept with its step.",
         );
         match self.status.as_deref() {
             Some("success") | None => {}

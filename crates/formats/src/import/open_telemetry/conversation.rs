@@ -1,8 +1,10 @@
 //! Converts the spans of an agent to an episode. Every turn repeats the whole input of the model: messages of earlier
 //! turns are skipped.
 
+use std::rc::Rc;
+
 use volary_core::json::{Json, Object, Text};
-use volary_core::{AnyMessage, ToolCall, ToolRequestMessage, ToolResponseMessage, object};
+use volary_core::{AnyMessage, Role, ToolCall, ToolRequestMessage, ToolResponseMessage, object};
 use volary_episode::episode::{
     Ending, Episode, Rewards, Score, StepDetails, StepError, TaskReference,
 };
@@ -10,14 +12,14 @@ use volary_episode::time;
 
 use super::facts;
 use super::kinds::{Kind, kind};
-use super::messages::messages;
+use super::messages::{gives, messages};
 use super::spans::Span;
 use super::tool_calls::RequestedCalls;
 use crate::import::chat;
 use crate::import::transcript::{ImportedMessage, Transcript};
 
-/// Builds the episode of an agent.
-pub(super) fn episode(root: &Span, mut spans: Vec<Span>) -> Episode {
+/// Builds the episode of an agent, with this id.
+pub(super) fn episode(root: &Span, id: Text, mut spans: Vec<Rc<Span>>) -> Episode {
     spans.sort_by(|one, other| {
         let start = |span: &Span| span.start.unwrap_or(f64::MAX);
         start(one).total_cmp(&start(other))
@@ -25,7 +27,7 @@ pub(super) fn episode(root: &Span, mut spans: Vec<Span>) -> Episode {
     let name = root.text(&["gen_ai.agent.name", "agent.name", "traceloop.entity.name"]);
     let conversation = root.text(&["gen_ai.conversation.id", "session.id"]);
     let mut episode = Episode {
-        id: root.id.clone(),
+        id,
         name: name.clone().unwrap_or_else(|| root.name.clone()),
         policy: name.or_else(|| root.service.clone()),
         task: conversation.map(|id| TaskReference {
@@ -36,14 +38,27 @@ pub(super) fn episode(root: &Span, mut spans: Vec<Span>) -> Episode {
         started: root.start.or_else(|| spans.first()?.start),
         ..Episode::default()
     };
-    let mut state = ConversationState::default();
+    let mut state = ConversationState {
+        requested: RequestedCalls::new(&spans),
+        ..ConversationState::default()
+    };
+    // Some recorders have no spans of model calls: the agent's own span has its task and its answer.
+    let is_whole = !spans.iter().any(|span| kind(span) == Kind::Turn) && gives(root);
+    if is_whole {
+        state.hear(root);
+    }
     for span in &spans {
         match kind(span) {
             Kind::Tool => state.tools.push(span.clone()),
-            _ => state.turn(span, &mut episode),
+            Kind::Turn => state.turn(span, &mut episode),
+            Kind::Agent | Kind::Other => {}
         }
     }
     state.answers();
+    if is_whole {
+        let (_, output) = messages(root);
+        state.reply(root, output, Object::new(), &mut episode);
+    }
     let end = spans
         .iter()
         .filter_map(|span| span.end)
@@ -64,7 +79,7 @@ pub(super) fn episode(root: &Span, mut spans: Vec<Span>) -> Episode {
         None => Ending::Done,
     };
     state.transcript.finish(&mut episode);
-    for span in std::iter::once(root).chain(&spans) {
+    for span in std::iter::once(root).chain(spans.iter().map(AsRef::as_ref)) {
         scores(span, &mut episode);
     }
     let mut about = facts::kept(root, true, true);
@@ -84,28 +99,60 @@ struct ConversationState {
     /// The number of them that were sent to a model.
     sent: usize,
     /// The pending spans of tool runs.
-    tools: Vec<Span>,
+    tools: Vec<Rc<Span>>,
+    requested: RequestedCalls,
 }
 
 impl ConversationState {
     fn turn(&mut self, span: &Span, episode: &mut Episode) {
         let (given, output) = messages(span);
-        let is_told = (!given.is_empty(), !output.is_empty());
+        let rest = facts::kept(span, !given.is_empty(), !output.is_empty());
+        self.hear_messages(span, given);
+        self.reply(span, output, rest, episode);
+    }
+
+    /// Adds what a model was sent and is new.
+    fn hear(&mut self, span: &Span) {
+        let (given, _) = messages(span);
+        self.hear_messages(span, given);
+    }
+
+    fn hear_messages(&mut self, span: &Span, given: Vec<Json>) {
         let mut input = instructions(span);
         input.extend(given);
+        let input = with_joined_calls(input);
         let new = self.unsaid(&input);
         let is_first = self.known.is_empty();
-        for said in chat::read_all(new) {
+        let new: Vec<ImportedMessage> = chat::read_all(new).collect();
+        // The model's calls and their results come before the runs of tools that no model requested, and these before
+        // what a person says next.
+        let is_history = |said: &ImportedMessage| {
+            matches!(
+                said.message.role(),
+                Role::Assistant | Role::Tool | Role::Function
+            )
+        };
+        let history = new.iter().rposition(is_history).map_or(0, |last| last + 1);
+        for (place, said) in new.into_iter().enumerate() {
+            if place == history && !is_first {
+                self.answers();
+            }
             if is_first {
                 self.transcript.observe(said)
             } else {
                 self.transcript.push(said)
             }
         }
+        if !is_first {
+            self.answers();
+        }
         self.sent = input.len();
         self.known = input;
+    }
+
+    /// Adds what a model wrote.
+    fn reply(&mut self, span: &Span, output: Vec<Json>, rest: Object, episode: &mut Episode) {
         let details = facts::details(span);
-        let rest = facts::kept(span, is_told.0, is_told.1);
         episode.model = episode.model.take().or_else(|| details.model.clone());
         if episode.tools.is_empty() {
             episode.tools = facts::tools(span);
@@ -165,12 +212,17 @@ impl ConversationState {
     /// Adds tool results that were not sent to a model, and tool runs that no model requested.
     fn answers(&mut self) {
         let tools = std::mem::take(&mut self.tools);
-        let mut asked = RequestedCalls::new(&self.transcript, &tools);
+        if tools.is_empty() {
+            return;
+        }
+        self.requested.update(&self.transcript);
         for span in tools {
             let name = facts::tool_name(&span);
             let arguments = facts::arguments(&span).unwrap_or_default();
             let next = self.transcript.len();
-            let (id, step) = asked.call(facts::tool_call(&span), &name, &arguments, next);
+            let (id, step) = self
+                .requested
+                .call(facts::tool_call(&span), &name, &arguments, next);
             if step.is_none() {
                 let call = ToolCall::new(id.clone(), name.clone(), chat::arguments(arguments));
                 let request = ToolRequestMessage {
@@ -190,7 +242,7 @@ impl ConversationState {
                 && !self.transcript.is_unanswered(&id)
             {
                 // The model received the result, but not that it was an error.
-                if let Some(message) = span.failure {
+                if let Some(message) = span.failure.clone() {
                     self.transcript.failed(step, id, message);
                 }
                 continue;
@@ -206,13 +258,45 @@ impl ConversationState {
             said.details.started = span.end;
             said.details
                 .errors
-                .extend(span.failure.map(|message| StepError {
+                .extend(span.failure.clone().map(|message| StepError {
                     call: None,
                     message,
                 }));
             self.transcript.observe(said);
         }
     }
+}
+
+/// Joins consecutive messages of a model that have nothing but calls, and the one before them: some recorders repeat
+/// each parallel call in a message of its own.
+fn with_joined_calls(messages: Vec<Json>) -> Vec<Json> {
+    let role = |message: &Json| message.get("role").and_then(Json::as_text).cloned();
+    let mut all: Vec<Json> = Vec::with_capacity(messages.len());
+    for mut message in messages {
+        let is_said = ["content", "parts"]
+            .iter()
+            .any(|key| match message.get(key) {
+                None | Some(Json::Null) => false,
+                Some(Json::Text(text)) => !text.is_empty(),
+                Some(_) => true,
+            });
+        if !is_said
+            && role(&message).as_deref() == Some("assistant")
+            && let Some(Json::Object(before)) = all.last_mut()
+            && before
+                .get("role")
+                .and_then(Json::as_text)
+                .is_some_and(|role| &**role == "assistant")
+            && let Some(Json::List(calls)) = before.get_mut("tool_calls")
+            && let Json::Object(message) = &mut message
+            && let Some(Json::List(more)) = message.get_mut("tool_calls")
+        {
+            calls.append(more);
+            continue;
+        }
+        all.push(message);
+    }
+    all
 }
 
 fn instructions(span: &Span) -> Vec<Json> {
@@ -230,7 +314,7 @@ fn alike(one: &Json, other: &Json) -> bool {
 }
 
 /// Reads the scores of a span.
-fn scores(span: &Span, episode: &mut Episode) {
+pub(super) fn scores(span: &Span, episode: &mut Episode) {
     for (event, attributes) in &span.events {
         if &**event != "gen_ai.evaluation.result" {
             continue;

@@ -1,7 +1,7 @@
 //! Attributes of a span besides messages: the model, tokens, available tools, the tool that was run, and the rest.
 
 use volary_core::Tool;
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Json, Key, Object, Text};
 use volary_episode::episode::{StepDetails, StepError, Usage};
 
 use super::kinds::{Kind, kind};
@@ -12,7 +12,9 @@ use crate::import::chat;
 use crate::import::members::{Members, count, number, unpacked};
 
 /// Attributes that the steps contain already; the others are preserved.
-const SAID: [&str; 4] = [
+const SAID: [&str; 6] = [
+    "ai.toolCall.args",
+    "ai.toolCall.result",
     "gen_ai.system_instructions",
     "gen_ai.tool.definitions",
     "gen_ai.tool.call.arguments",
@@ -20,7 +22,7 @@ const SAID: [&str; 4] = [
 ];
 
 /// Attributes with lists of tools.
-const TOOLS: [&str; 2] = ["llm.tools", "llm.request.functions"];
+const TOOLS: [&str; 3] = ["llm.tools", "llm.request.functions", "ai.prompt.tools"];
 
 /// Attributes that repeat the input of a span: messages, or arguments of a tool.
 const WENT_IN: [&str; 3] = ["input.value", "input.mime_type", "traceloop.entity.input"];
@@ -42,22 +44,28 @@ pub(super) fn details(span: &Span) -> StepDetails {
             "gen_ai.usage.prompt_tokens",
             "llm.token_count.prompt",
             "llm.usage.prompt_tokens",
+            "ai.usage.inputTokens",
+            "ai.usage.promptTokens",
         ]),
         output: tokens(&[
             "gen_ai.usage.output_tokens",
             "gen_ai.usage.completion_tokens",
             "llm.token_count.completion",
             "llm.usage.completion_tokens",
+            "ai.usage.outputTokens",
+            "ai.usage.completionTokens",
         ]),
         cached: tokens(&[
             "gen_ai.usage.cache_read.input_tokens",
             "gen_ai.usage.cache_read_input_tokens",
             "llm.token_count.prompt_details.cache_read",
+            "ai.usage.cachedInputTokens",
         ]),
         reasoning: tokens(&[
             "gen_ai.usage.reasoning.output_tokens",
             "gen_ai.usage.reasoning_tokens",
             "llm.token_count.completion_details.reasoning",
+            "ai.usage.reasoningTokens",
         ]),
         cost: costs.filter_map(|name| number(span.member(name)?)).next(),
     };
@@ -71,6 +79,8 @@ pub(super) fn details(span: &Span) -> StepDetails {
             "llm.model_name",
             "llm.request.model_name",
             "llm.request.model",
+            "ai.response.model",
+            "ai.model.id",
         ]),
         usage: (!usage.is_empty()).then_some(usage),
         started: span.start,
@@ -96,12 +106,12 @@ pub(super) fn tools(span: &Span) -> Vec<Tool> {
 
 /// Reads a tool: its definition as JSON text, or its name and its parameters.
 fn tool(value: Json) -> Option<Tool> {
-    let Json::Object(tool) = value else {
+    let Json::Object(tool) = unpacked(value) else {
         return None;
     };
     let mut tool = super::flat::opened(tool);
     let mut tool = tool.take_object("tool").unwrap_or(tool);
-    for key in ["json_schema", "parameters"] {
+    for key in ["json_schema", "inputSchema", "parameters"] {
         if let Some(schema) = tool.take(key) {
             let schema = unpacked(schema);
             if let Some(whole) = chat::tool(&schema) {
@@ -115,13 +125,23 @@ fn tool(value: Json) -> Option<Tool> {
 
 /// The name of the tool that was run.
 pub(super) fn tool_name(span: &Span) -> Text {
-    let named = span.text(&["gen_ai.tool.name", "tool.name", "traceloop.entity.name"]);
+    let named = span.text(&[
+        "gen_ai.tool.name",
+        "tool.name",
+        "ai.toolCall.name",
+        "traceloop.entity.name",
+    ]);
     named.unwrap_or_else(|| span.name.clone())
 }
 
 /// The id of the call that a tool was run for; empty if it is not recorded.
 pub(super) fn tool_call(span: &Span) -> Text {
-    let id = span.text(&["gen_ai.tool.call.id", "tool_call.id", "tool.id"]);
+    let id = span.text(&[
+        "gen_ai.tool.call.id",
+        "tool_call.id",
+        "tool.id",
+        "ai.toolCall.id",
+    ]);
     id.unwrap_or_default()
 }
 
@@ -130,7 +150,8 @@ pub(super) fn arguments(span: &Span) -> Option<Json> {
     span.value("gen_ai.tool.call.arguments")
         .or_else(|| noted::arguments(span))
         .or_else(|| span.value("tool_call.function.arguments"))
-        .or_else(|| span.value("input.value"))
+        .or_else(|| span.value("ai.toolCall.args"))
+        .or_else(|| span.value("input.value").map(given))
         .or_else(|| span.value("traceloop.entity.input").map(given))
 }
 
@@ -153,6 +174,7 @@ fn given(value: Json) -> Json {
 pub(super) fn result(span: &Span) -> Option<Json> {
     span.value("gen_ai.tool.call.result")
         .or_else(|| noted::result(span))
+        .or_else(|| span.value("ai.toolCall.result"))
         .or_else(|| span.value("output.value"))
         .or_else(|| span.value("traceloop.entity.output").map(gave))
 }
@@ -180,16 +202,19 @@ pub(super) fn kept(span: &Span, is_in_told: bool, is_out_told: bool) -> Object {
             is_in_told && WENT_IN.contains(&name) || is_out_told && CAME_OUT.contains(&name);
         SAID.contains(&name) || says_messages(name) || is_tool || is_step && is_told
     };
-    let mut attributes = span.attributes.clone();
-    attributes.retain(|key, _| !is_in_place(key));
-    // The same for nested names.
-    for around in ["llm", "input", "output"] {
-        if let Some(Json::Object(inner)) = attributes.get_mut(around) {
-            inner.retain(|key, _| !is_in_place(&format!("{around}.{key}")));
-            if inner.is_empty() {
-                attributes.remove(around);
-            }
+    // Messages are large, so the others are chosen before they are copied.
+    let attributes = span.attributes.iter();
+    let attributes = attributes.filter(|(key, _)| !is_in_place(key));
+    let kept = attributes.filter_map(|(key, value)| match value {
+        // The same for nested names.
+        Json::Object(inner) if ["llm", "input", "output"].contains(&key.as_ref()) => {
+            let inner = inner.iter();
+            let inner = inner.filter(|(name, _)| !is_in_place(&format!("{key}.{name}")));
+            let inner: Vec<(Key, Json)> =
+                inner.map(|(name, it)| (name.clone(), it.clone())).collect();
+            (!inner.is_empty()).then(|| (key.clone(), Object::from_pairs(inner).into()))
         }
-    }
-    attributes
+        value => Some((key.clone(), value.clone())),
+    });
+    Object::from_pairs(kept.collect())
 }

@@ -1,12 +1,15 @@
 //! The kinds of spans, under the terms of several conventions.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use volary_core::json::Text;
 
 use super::spans::Span;
 
 const OPERATION: &str = "gen_ai.operation.name";
+/// The same of Vercel's AI SDK.
+const VERCEL: &str = "ai.operationId";
 
 /// The kind of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +33,9 @@ pub(super) fn kind(span: &Span) -> Kind {
         Some("invoke_agent" | "create_agent" | "invoke_workflow") => return Kind::Agent,
         Some(_) => return Kind::Other,
         None => {}
+    }
+    if let Some(operation) = span.text(&[VERCEL]) {
+        return vercel(&operation);
     }
     // OpenInference's term, then Traceloop's.
     let named = span.text(&["openinference.span.kind", "traceloop.span.kind"]);
@@ -56,9 +62,22 @@ pub(super) fn kind(span: &Span) -> Kind {
     }
 }
 
+/// The operations of Vercel's AI SDK: `ai.generateText`, with a call of the model in each `ai.generateText.doGenerate`.
+fn vercel(operation: &str) -> Kind {
+    match operation {
+        "ai.toolCall" => Kind::Tool,
+        _ if operation.starts_with("ai.embed") => Kind::Other,
+        _ if operation.ends_with(".doGenerate") || operation.ends_with(".doStream") => Kind::Turn,
+        "ai.generateText" | "ai.streamText" | "ai.generateObject" | "ai.streamObject" => {
+            Kind::Agent
+        }
+        _ => Kind::Other,
+    }
+}
+
 /// Determines which spans are separate agents. Without an operation, the steps of a graph are also called agents: a
 /// span that repeats below the same parent is a step.
-pub(super) fn are_agents(all: &[Span]) -> Vec<bool> {
+pub(super) fn are_agents(all: &[Rc<Span>]) -> Vec<bool> {
     let key = |span: &Span| (span.trace.clone(), span.parent.clone(), span.name.clone());
     let mut times: HashMap<(Text, Option<Text>, Text), usize> = HashMap::new();
     for span in all {
@@ -68,7 +87,7 @@ pub(super) fn are_agents(all: &[Span]) -> Vec<bool> {
     }
     let is_agent = |span: &Span| {
         let is_once = || times.get(&key(span)).is_some_and(|times| *times == 1);
-        kind(span) == Kind::Agent && (span.text(&[OPERATION]).is_some() || is_once())
+        kind(span) == Kind::Agent && (span.text(&[OPERATION, VERCEL]).is_some() || is_once())
     };
-    all.iter().map(is_agent).collect()
+    all.iter().map(|span| is_agent(span)).collect()
 }

@@ -12,8 +12,9 @@ use crate::import::members::{Members, at, text_at, unpacked};
 
 /// The attributes that contain messages: a list, a list as JSON text, or one attribute for each member of each
 /// message.
-const SENT: [&str; 4] = [
+const SENT: [&str; 5] = [
     "gen_ai.input.messages",
+    "ai.prompt.messages",
     "gen_ai.prompt",
     "llm.input_messages",
     "llm.prompts",
@@ -60,12 +61,69 @@ pub(super) fn messages(span: &Span) -> (Vec<Json>, Vec<Json>) {
         (sent, given) = noted::messages(span);
     }
     if sent.is_empty() {
-        sent = went_in(span);
+        sent = vercel_prompt(span).unwrap_or_else(|| went_in(span));
     }
     if given.is_empty() {
-        given = came_out(span);
+        given = match vercel_reply(span) {
+            Some(reply) => vec![reply],
+            None => came_out(span),
+        };
     }
     (sent, given)
+}
+
+/// Whether a span has the output of a model, without reading it.
+pub(super) fn gives(span: &Span) -> bool {
+    let is_output = |name: &str| {
+        let given = GIVEN.iter().chain(&VERCEL_REPLY).chain(&["output.value"]);
+        let mut given = given.filter_map(|prefix| name.strip_prefix(*prefix));
+        given.any(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    span.attributes.keys().any(|key| is_output(key)) || noted::gave(span)
+}
+
+/// The parts of a reply in Vercel's AI SDK.
+const VERCEL_REPLY: [&str; 4] = [
+    "ai.response.text",
+    "ai.response.toolCalls",
+    "ai.response.object",
+    "ai.response.reasoning",
+];
+
+/// The input of Vercel's outer spans: `{system, prompt}` or `{system, messages}`.
+fn vercel_prompt(span: &Span) -> Option<Vec<Json>> {
+    let Json::Object(mut prompt) = span.value("ai.prompt")? else {
+        return None;
+    };
+    let mut messages = Vec::new();
+    if let Some(system) = prompt.take("system") {
+        messages.push(object!({ "role": "system", "content": system }).into());
+    }
+    match (prompt.take("prompt"), prompt.take_list("messages")) {
+        (_, Some(list)) => messages.extend(list.into_iter().map(|it| message(it, "user"))),
+        (Some(text), None) => messages.push(message(text, "user")),
+        (None, None) => {}
+    }
+    Some(messages)
+}
+
+/// The reply in Vercel's attributes.
+fn vercel_reply(span: &Span) -> Option<Json> {
+    let [text, calls, object, reasoning] = VERCEL_REPLY.map(|name| span.member(name).cloned());
+    let calls = calls
+        .map(unpacked)
+        .filter(|calls| calls.as_list().is_some());
+    let content = text.or(object);
+    if content.is_none() && calls.is_none() && reasoning.is_none() {
+        return None;
+    }
+    let reply = object!({
+        "role": "assistant",
+        "content": (content.unwrap_or_default()),
+        "reasoning_content": (reasoning.unwrap_or_default()),
+        "tool_calls": (calls.unwrap_or_default())
+    });
+    Some(reply.into())
 }
 
 /// Whether an attribute contains messages.
@@ -74,7 +132,8 @@ pub(super) fn says_messages(name: &str) -> bool {
         let rest = name.strip_prefix(*prefix);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    SENT.iter().chain(&GIVEN).any(is_of)
+    let all = SENT.iter().chain(&GIVEN).chain(&VERCEL_REPLY);
+    all.chain(&["ai.prompt"]).any(is_of)
 }
 
 /// The elements of a list in any of its forms.
@@ -105,6 +164,14 @@ fn went_in(span: &Span) -> Vec<Json> {
 fn came_out(span: &Span) -> Vec<Json> {
     let given = span.value("output.value").and_then(|value| match value {
         text @ Json::Text(_) => Some(text),
+        // A reply of OpenAI's Responses API.
+        body if body
+            .get("output")
+            .is_some_and(|output| output.as_list().is_some()) =>
+        {
+            let output = body.get("output").cloned().unwrap_or_default();
+            Some(object!({ "role": "assistant", "content": output }).into())
+        }
         body => {
             let choice = body.get("choices")?.as_list()?.first()?;
             choice.get("message").cloned()

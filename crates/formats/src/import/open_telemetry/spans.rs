@@ -1,5 +1,6 @@
 //! Spans as the protocol writes them (`resourceSpans`), as the SDKs print them, and as the API of Phoenix
 //! returns them (`data`): with kind and status next to the attributes, or with snake-case names.
+//! JavaScript's SDK has the ids in `spanContext` and times as pairs.
 
 use volary_core::json::{Json, Key, Object, Text, integer_from_text};
 
@@ -87,7 +88,16 @@ pub(super) fn spans(value: &Json) -> Vec<Span> {
 impl Span {
     fn read(value: &Json, service_around: Option<&Text>) -> Option<Span> {
         let first = |paths: &[&[&str]]| paths.iter().find_map(|path| id(at(value, path)?));
-        let time = |keys: [&str; 3]| keys.iter().find_map(|key| moment(value.get(key)?));
+        let time = |keys: &[&str]| keys.iter().find_map(|key| at_time(value.get(key)?));
+        let start = time(&[
+            "startTimeUnixNano",
+            "start_time_unix_nano",
+            "start_time",
+            "startTime",
+            "timestamp",
+        ]);
+        // In JavaScript's console a duration, in microseconds.
+        let lasted = || Some(start? + value.get("duration")?.as_f64()? / 1e6);
         let events = value
             .get("events")
             .and_then(Json::as_list)
@@ -95,12 +105,31 @@ impl Span {
         let event = |event: &Json| Some((id(event.get("name")?)?, attributes(event)));
         Some(Span {
             trace: trace_of(value)?,
-            id: first(&[&["spanId"], &["span_id"], &["context", "span_id"]])?,
-            parent: first(&[&["parentSpanId"], &["parent_span_id"], &["parent_id"]])
-                .filter(|parent| !parent.is_empty()),
+            id: first(&[
+                &["spanId"],
+                &["span_id"],
+                &["context", "span_id"],
+                &["spanContext", "spanId"],
+                &["_spanContext", "spanId"],
+                &["id"],
+            ])?,
+            parent: first(&[
+                &["parentSpanId"],
+                &["parent_span_id"],
+                &["parent_id"],
+                &["parentSpanContext", "spanId"],
+                &["parentId"],
+            ])
+            .filter(|parent| !parent.is_empty()),
             name: first(&[&["name"]]).unwrap_or_default(),
-            start: time(["startTimeUnixNano", "start_time_unix_nano", "start_time"]),
-            end: time(["endTimeUnixNano", "end_time_unix_nano", "end_time"]),
+            start,
+            end: time(&[
+                "endTimeUnixNano",
+                "end_time_unix_nano",
+                "end_time",
+                "endTime",
+            ])
+            .or_else(lasted),
             attributes: told(value),
             events: events.iter().filter_map(event).collect(),
             failure: failure(value.get("status").unwrap_or(value)),
@@ -137,8 +166,23 @@ impl Span {
 }
 
 fn trace_of(value: &Json) -> Option<Text> {
-    let paths: [&[&str]; 3] = [&["traceId"], &["trace_id"], &["context", "trace_id"]];
+    let paths: [&[&str]; 5] = [
+        &["traceId"],
+        &["trace_id"],
+        &["context", "trace_id"],
+        &["spanContext", "traceId"],
+        &["_spanContext", "traceId"],
+    ];
     paths.iter().find_map(|path| id(at(value, path)?))
+}
+
+/// A point in time: one value, or seconds and nanoseconds, as JavaScript's SDK holds it.
+fn at_time(value: &Json) -> Option<f64> {
+    match value.as_list() {
+        Some([seconds, nanoseconds]) => Some(seconds.as_f64()? + nanoseconds.as_f64()? / 1e9),
+        Some(_) => None,
+        None => moment(value),
+    }
 }
 
 fn service(resource: &Json) -> Option<Text> {
