@@ -8,7 +8,7 @@
 //! - [`search`]: full-text search in the texts of episodes.
 //! - [`timeline`]: the overview of an episode. [`lanes`]: its concurrent activity. [`spans`]: when its generation, tools
 //!   and reward took place.
-//! - [`result`]: the ending of an episode and its cause. [`repetition`]: repeated calls of an agent.
+//! - [`task`]: what the agent was asked to do. [`result`]: the ending of an episode and its cause.  [`repetition`]: repeated calls of an agent.
 //! - [`annotations`]: notes about episodes.
 //! - [`sensitive`]: keys, tokens and addresses in an episode, found and masked before it is shared.
 
@@ -24,6 +24,7 @@ pub mod sensitive;
 pub mod spans;
 pub mod statistics;
 pub mod table;
+pub mod task;
 pub mod timeline;
 pub mod tokens;
 pub mod training;
