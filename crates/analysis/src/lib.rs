@@ -8,7 +8,8 @@
 //! - [`search`]: full-text search in the texts of episodes.
 //! - [`timeline`]: the overview of an episode. [`lanes`]: its concurrent activity. [`spans`]: when its generation, tools
 //!   and reward took place.
-//! - [`task`]: what the agent was asked to do. [`result`]: the ending of an episode and its cause.  [`repetition`]: repeated calls of an agent.
+//! - [`task`]: what the agent was asked to do. [`result`]: the ending of an episode and its cause. [`scores`]: which
+//!   scores judge it. [`repetition`]: repeated calls of an agent.
 //! - [`annotations`]: notes about episodes.
 //! - [`sensitive`]: keys, tokens and addresses in an episode, found and masked before it is shared.
 
@@ -19,6 +20,7 @@ pub mod csv;
 pub mod lanes;
 pub mod repetition;
 pub mod result;
+pub mod scores;
 pub mod search;
 pub mod sensitive;
 pub mod spans;
