@@ -9,13 +9,14 @@
 //! - [`timeline`]: the overview of an episode. [`lanes`]: its concurrent activity. [`spans`]: when its generation, tools
 //!   and reward took place.
 //! - [`task`]: what the agent was asked to do. [`result`]: the ending of an episode and its cause. [`scores`]: which
-//!   scores judge it. [`repetition`]: repeated calls of an agent.
+//!   scores judge it. [`repetition`]: repeated calls of an agent. [`consistency`]: what is wrong in a recording.
 //! - [`annotations`]: notes about episodes.
 //! - [`sensitive`]: keys, tokens and addresses in an episode, found and masked before it is shared.
 
 pub mod align;
 pub mod annotations;
 pub mod chat_templates;
+pub mod consistency;
 pub mod csv;
 pub mod lanes;
 pub mod repetition;
