@@ -8,22 +8,26 @@
 //! - [`search`]: full-text search in the texts of episodes.
 //! - [`timeline`]: the overview of an episode. [`lanes`]: its concurrent activity. [`spans`]: when its generation, tools
 //!   and reward took place.
-//! - [`result`]: the ending of an episode and its cause. [`repetition`]: repeated calls of an agent.
+//! - [`task`]: what the agent was asked to do. [`result`]: the ending of an episode and its cause. [`scores`]: which
+//!   scores judge it. [`repetition`]: repeated calls of an agent. [`consistency`]: what is wrong in a recording.
 //! - [`annotations`]: notes about episodes.
 //! - [`sensitive`]: keys, tokens and addresses in an episode, found and masked before it is shared.
 
 pub mod align;
 pub mod annotations;
 pub mod chat_templates;
+pub mod consistency;
 pub mod csv;
 pub mod lanes;
 pub mod repetition;
 pub mod result;
+pub mod scores;
 pub mod search;
 pub mod sensitive;
 pub mod spans;
 pub mod statistics;
 pub mod table;
+pub mod task;
 pub mod timeline;
 pub mod tokens;
 pub mod training;

@@ -1,15 +1,18 @@
-//! The result of an episode, gathered from the places where sources record it: reward, scores, expected values, the
-//! answer or patch of the agent, and the last error.
+//! The result of an episode, gathered from where sources record it: reward, scores, expected values, the answer or patch of
+//! the agent, and the last error.
 //!
 //! Invariants: nothing is guessed. Expected and given values are texts of the source, under the source's names; a text
-//! counts as a patch only if it has the lines of a unified diff.
+//! counts as a patch only if it has the lines of a unified diff. What the agent submitted, or said last, is given only if no
+//! scorer recorded its answer.
 
-use volary_core::AnyMessage;
 use volary_core::json::{Json, Object, Text};
+use volary_core::{AnyMessage, ToolCall};
 use volary_episode::episode::{Ending, Episode, Outcome, StepRecord};
-use volary_episode::passages::{TextPart, TextPosition};
+use volary_episode::inline_reasoning;
+use volary_episode::passages::{TextPart, TextPosition, content};
 
 use crate::annotations::Target;
+use crate::scores;
 use crate::table::groups::SUCCESS;
 use crate::timeline;
 
@@ -22,13 +25,36 @@ pub struct EpisodeResult {
     pub expected: Vec<(String, Text)>,
     /// Answers of the agent as a scorer recorded them: the source's name, and the text.
     pub given: Vec<(String, Text)>,
+    /// What the agent submitted with its last action, or said in it.
+    pub last_words: Option<LastWords>,
     /// Patches in the data: the source's name, and the unified diff.
     pub patches: Vec<(String, Text)>,
+    /// Scores from before the end, in order.
+    pub intermediate: Vec<IntermediateScore>,
     /// The last error, if there is one.
     pub last_error: Option<LastError>,
     /// The step that best explains a failure: that of the last error, otherwise of the last negative reward, otherwise
     /// the last step.
     pub step: usize,
+}
+
+/// What an agent submitted with its last action, or said in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastWords {
+    /// The step, from 1.
+    pub step: usize,
+    /// The tool by which it was submitted; `None` for a message.
+    pub tool: Option<Text>,
+    pub text: Text,
+}
+
+/// A score that an agent got while it worked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntermediateScore {
+    /// The step, from 1; 0 is before the first one.
+    pub step: usize,
+    pub value: Json,
+    pub explanation: Option<Text>,
 }
 
 /// The last error of an episode.
@@ -86,6 +112,31 @@ const EXPECTED: [&str; 12] = [
     "correct_answer",
     "answer",
 ];
+/// The names under which sources record the answer of the agent.
+const GIVEN: [&str; 8] = [
+    "submission",
+    "final_answer",
+    "model_answer",
+    "agent_answer",
+    "predicted_answer",
+    "extracted_answer",
+    "prediction",
+    "final_result",
+];
+/// The tools by which agents submit an answer.
+const SUBMITTING: [&str; 11] = [
+    "submit",
+    "submit_answer",
+    "submit_flag",
+    "submit_solution",
+    "final_answer",
+    "answer",
+    "finish",
+    "done",
+    "complete_task",
+    "attempt_completion",
+    "task_complete",
+];
 /// The maximum depth at which data is searched.
 const DEEPEST: usize = 4;
 /// The maximum number of texts of each kind.
@@ -114,15 +165,21 @@ impl EpisodeResult {
                 push(&mut result.expected, score.name.to_string(), text);
             }
         }
+        if result.given.is_empty() {
+            result.last_words = last_words(episode);
+        }
+        result.intermediate = intermediate(episode);
         result
     }
 
     /// Whether there is nothing to show besides the reward.
     pub fn is_empty(&self, episode: &Episode) -> bool {
-        episode.scores.is_empty()
+        scores::grades(episode).next().is_none()
             && self.expected.is_empty()
             && self.given.is_empty()
+            && self.last_words.is_none()
             && self.patches.is_empty()
+            && self.intermediate.is_empty()
             && self.last_error.is_none()
     }
 
@@ -149,6 +206,11 @@ impl EpisodeResult {
                 value if EXPECTED.contains(&&**key) => {
                     if let Some(text) = text_of(value) {
                         push(&mut self.expected, path.join("."), text);
+                    }
+                }
+                value if GIVEN.contains(&&**key) => {
+                    if let Some(text) = text_of(value) {
+                        push(&mut self.given, path.join("."), text);
                     }
                 }
                 _ => {}
@@ -224,6 +286,68 @@ fn error_of(step: &StepRecord) -> Option<(Text, usize, Option<TextPart>)> {
         _ => None,
     });
     Some(failed.unwrap_or_else(|| ("A tool call could not be read.".into(), 0, None)))
+}
+
+/// What the last action submitted, or said: a call that did neither is no answer.
+fn last_words(episode: &Episode) -> Option<LastWords> {
+    let record = episode.steps.last()?;
+    let submitted = match &record.action {
+        AnyMessage::Request(request) => request.tool_calls.iter().rev().find_map(submission),
+        _ => None,
+    };
+    let has_calls = match &record.action {
+        AnyMessage::Request(request) => !request.tool_calls.is_empty(),
+        _ => false,
+    };
+    let (tool, text) = match submitted {
+        Some((tool, text)) => (Some(tool), text),
+        None if has_calls => return None,
+        None => {
+            let text = content(record.action.body());
+            (None, inline_reasoning::said(&text).trim().into())
+        }
+    };
+    (!text.trim().is_empty()).then_some(LastWords {
+        step: episode.steps.len(),
+        tool,
+        text,
+    })
+}
+
+/// The tool and the text of a call that submits an answer: its longest argument.
+fn submission(call: &ToolCall) -> Option<(Text, Text)> {
+    let name = &call.function.name;
+    let is_known = SUBMITTING.contains(&name.to_lowercase().as_str());
+    let texts = call.function.arguments.values().filter_map(text_of);
+    let longest = texts.max_by_key(|text| text.len()).filter(|_| is_known)?;
+    Some((Text::clone(name), longest))
+}
+
+/// The scores that Inspect's events record before the end.
+fn intermediate(episode: &Episode) -> Vec<IntermediateScore> {
+    const MOST_LISTED: usize = 200;
+    let steps = episode.steps.iter().enumerate();
+    let steps = steps.map(|(index, step)| (index + 1, &step.extras));
+    let events = std::iter::once((0, &episode.raw)).chain(steps);
+    let events = events.flat_map(|(step, data)| {
+        let events = data.get("events").and_then(Json::as_list);
+        events
+            .unwrap_or_default()
+            .iter()
+            .map(move |event| (step, event))
+    });
+    let scores = events.filter_map(|(step, event)| {
+        let is_score = &**event.get("event")?.as_text()? == "score";
+        let is_intermediate = event.get("intermediate").and_then(Json::as_bool) == Some(true);
+        let score = event.get("score").filter(|_| is_score && is_intermediate)?;
+        let explanation = score.get("explanation").and_then(Json::as_text).cloned();
+        Some(IntermediateScore {
+            step,
+            value: score.get("value")?.clone(),
+            explanation: explanation.filter(|text| !text.trim().is_empty()),
+        })
+    });
+    scores.take(MOST_LISTED).collect()
 }
 
 fn push(list: &mut Vec<(String, Text)>, name: String, text: Text) {
@@ -382,7 +506,8 @@ mod tests {
         };
         let result = EpisodeResult::of(&episode);
         assert_eq!((result.failed, result.step), (None, 2));
-        assert!(result.is_empty(&episode));
+        assert!(result.last_words.is_some());
+        assert!(EpisodeResult::default().is_empty(&Episode::default()));
         let whole = Episode {
             errors: vec!["no disk".into()],
             outcome: Some("error".into()),
@@ -391,6 +516,83 @@ mod tests {
         let result = EpisodeResult::of(&whole);
         assert_eq!((result.failed, result.step), (Some(true), 2));
         assert_eq!(result.last_error.unwrap().step, None);
+    }
+
+    #[test]
+    fn an_answer_that_is_no_patch_is_given() {
+        let episode = Episode {
+            metadata: object!({"info": {"submission": "flag{invented}"}}),
+            ..Episode::default()
+        };
+        let result = EpisodeResult::of(&episode);
+        assert_eq!(
+            result.given,
+            [("info.submission".to_owned(), "flag{invented}".into())]
+        );
+        assert!(result.patches.is_empty() && !result.is_empty(&episode));
+    }
+
+    #[test]
+    fn the_last_action_answers_if_nothing_else_does() {
+        let of = |action: AnyMessage| {
+            let episode = Episode {
+                steps: vec![
+                    step(&[]),
+                    StepRecord {
+                        action,
+                        ..step(&[])
+                    },
+                ],
+                ..Episode::default()
+            };
+            let words = EpisodeResult::of(&episode).last_words?;
+            Some((
+                words.step,
+                words.tool.map(|tool| tool.to_string()),
+                words.text.to_string(),
+            ))
+        };
+        let call = |name: &str| -> AnyMessage {
+            let arguments = object!({"confidence": 1, "answer": "Paris, on the Seine"});
+            volary_core::ToolRequestMessage {
+                tool_calls: vec![ToolCall::new("1", name, arguments)],
+                ..Default::default()
+            }
+            .into()
+        };
+        let submitted = (
+            2,
+            Some("submit".to_owned()),
+            "Paris, on the Seine".to_owned(),
+        );
+        assert_eq!(of(call("submit")), Some(submitted));
+        assert_eq!(of(call("look_up")), None);
+        let message = |text: &str| Message::new(Role::Assistant, text).into();
+        let said = (2, None, "It is Paris.".to_owned());
+        assert_eq!(
+            of(message("<think>France?</think>\n\nIt is Paris.\n")),
+            Some(said)
+        );
+        assert_eq!(of(message(" \n")), None);
+    }
+
+    #[test]
+    fn scores_from_before_the_end_are_listed() {
+        let event = |value: f64, intermediate: bool| object!({"event": "score", "score": {"value": value, "explanation": ""}, "intermediate": intermediate});
+        let mut scored = step(&[]);
+        let events = [event(0.25, true), event(1.0, false)].map(Json::from);
+        scored.extras.insert("events", Json::List(events.into()));
+        let episode = Episode {
+            steps: vec![step(&[]), scored],
+            ..Episode::default()
+        };
+        let found = EpisodeResult::of(&episode).intermediate;
+        let expected = IntermediateScore {
+            step: 2,
+            value: 0.25.into(),
+            explanation: None,
+        };
+        assert_eq!(found, [expected]);
     }
 
     #[test]

@@ -112,8 +112,8 @@ fn wilson(share: f64, n: f64, count: usize, confidence: f64) -> Estimate {
 }
 
 /// The share of successes over tasks with several trials each (successes and trials of each): the mean over tasks, with
-/// Wilson's interval. Trials of one task are correlated, so the interval uses an effective number of trials: the more the
-/// tasks differ from each other, the smaller it is, down to the number of tasks.
+/// Wilson's interval. Trials of one task are correlated, so the interval uses an [effective number](effective_trials) of
+/// trials.
 pub fn share_over_tasks(tasks: &[(usize, usize)], confidence: f64) -> Option<Estimate> {
     let tried: Vec<(usize, usize)> = tasks.iter().copied().filter(|task| task.1 > 0).collect();
     if let [(successes, count)] = tried.as_slice() {
@@ -124,21 +124,25 @@ pub fn share_over_tasks(tasks: &[(usize, usize)], confidence: f64) -> Option<Est
         .map(|(successes, count)| (*successes).min(*count) as f64 / *count as f64)
         .collect();
     let trials: usize = tried.iter().map(|(_, count)| count).sum();
-    let tasks = shares.len() as f64;
-    let mean = shares.iter().sum::<f64>() / tasks;
-    let variance = shares
-        .iter()
-        .map(|share| (share - mean).powi(2))
-        .sum::<f64>()
-        / (tasks - 1.0)
-        / tasks;
-    let effective = if variance > 0.0 {
-        (mean * (1.0 - mean) / variance).clamp(tasks, (trials as f64).max(tasks))
-    } else {
-        // All tasks are equal: the correlation of trials of one task is unknown.
-        tasks
-    };
+    let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+    let effective = effective_trials(&shares, trials);
     (!shares.is_empty()).then(|| wilson(mean, effective, shares.len(), confidence))
+}
+
+/// The number of independent trials that tell as much as those of several tasks with these shares of successes. The more
+/// the tasks differ from each other, the fewer: at least the number of tasks, at most the number of trials.
+///
+/// The spread is estimated as if there were one more task that always succeeds and one that never does. Without them, tasks
+/// that all fail have no spread and no estimate, and would need another rule than those of which one trial succeeds.
+fn effective_trials(shares: &[f64], trials: usize) -> f64 {
+    let tasks = shares.len() as f64;
+    let all = || shares.iter().copied().chain([0.0, 1.0]);
+    let count = tasks + 2.0;
+    let mean = all().sum::<f64>() / count;
+    let squares: f64 = all().map(|share| (share - mean).powi(2)).sum();
+    let variance = squares / (count - 1.0) / count;
+    // Tasks whose trials always agree give the number of tasks, with one for the two additional tasks.
+    (mean * (1.0 - mean) / variance - 1.0).clamp(tasks, (trials as f64).max(tasks))
 }
 
 /// pass@k: an unbiased estimate of the probability that at least one of `k` trials succeeds, from `successes` among
@@ -205,6 +209,21 @@ mod tests {
             all.low.unwrap(),
             share(2, 2, 0.95).unwrap().low.unwrap()
         ));
+    }
+
+    #[test]
+    fn a_rate_of_zero_has_an_interval_like_that_of_a_small_one() {
+        let high = |successful: usize| {
+            let tasks = (0..78).map(|task| (usize::from(task < successful), 4));
+            let found = share_over_tasks(&tasks.collect::<Vec<_>>(), 0.95).unwrap();
+            found.high.unwrap()
+        };
+        let highs: Vec<f64> = (0..8).map(high).collect();
+        assert!(highs[0] > 0.04 && highs[0] < 0.05, "{highs:?}");
+        // One success more moves the upper end by less than half a point.
+        for pair in highs.windows(2) {
+            assert!((pair[1] - pair[0]).abs() < 0.005, "{highs:?}");
+        }
     }
 
     #[test]

@@ -3,9 +3,12 @@
 //!
 //! Invariants: the shares of all bars add up to one; steps are numbered from 1, as frames are.
 
-use volary_core::AnyMessage;
+use volary_core::json::Json;
+use volary_core::message::Role;
 use volary_core::tool::call::INVALID;
+use volary_core::{AnyMessage, ToolCall};
 use volary_episode::episode::{Episode, Outcome, Rewards, StepRecord, Usage};
+use volary_episode::inline_reasoning;
 use volary_episode::passages::content;
 
 /// The kind of a step, which determines its colour.
@@ -177,7 +180,7 @@ pub struct OutlineEntry {
     /// The step, from 1.
     pub step: usize,
     pub kind: StepKind,
-    /// The called tools, or the first line of the message.
+    /// The called tools with what they were called for, or the first line of the message.
     pub title: String,
 }
 
@@ -200,34 +203,139 @@ pub fn entry(episode: &Episode, step: usize, width: usize) -> Option<OutlineEntr
     })
 }
 
-/// The first line that is not blank, truncated to `width` characters.
+/// The first line that is not blank, truncated to `width` characters. Of a model's message, the first after its reasoning.
 pub fn first_line(message: &AnyMessage, width: usize) -> String {
-    cut(&content(message.body()), width)
+    let text = content(message.body());
+    match message.role() {
+        Role::Assistant => cut(inline_reasoning::said(&text), width),
+        _ => cut(&text, width),
+    }
 }
 
 fn title(action: &AnyMessage, width: usize) -> String {
-    let said = match action {
+    match action {
         AnyMessage::Request(request) if !request.tool_calls.is_empty() => {
-            // Consecutive calls of the same tool are shown once, with their count.
-            let mut names: Vec<(&str, usize)> = Vec::new();
-            for call in &request.tool_calls {
-                match names
-                    .last_mut()
-                    .filter(|(name, _)| **name == *call.function.name)
-                {
-                    Some((_, times)) => *times += 1,
-                    None => names.push((&call.function.name, 1)),
-                }
-            }
-            let names = names.into_iter().map(|(name, times)| match times {
-                1 => name.to_owned(),
-                times => format!("{name} ×{times}"),
-            });
-            names.collect::<Vec<_>>().join(", ").into()
+            cut(&calls_title(&request.tool_calls, width), width)
         }
-        other => content(other.body()),
+        other => first_line(other, width),
+    }
+}
+
+/// The calls of an action: each tool with what its calls are about. `width` bounds what is read of each.
+fn calls_title(calls: &[ToolCall], width: usize) -> String {
+    let mut titles: Vec<String> = Vec::new();
+    let mut left = calls;
+    while let Some(first) = left.first() {
+        // Consecutive calls of the same tool have its name once, with their count.
+        let name = &*first.function.name;
+        let same = left.iter().take_while(|call| *call.function.name == *name);
+        let (same, rest) = left.split_at(same.count());
+        left = rest;
+        let subjects = same.iter().filter_map(|call| subject(call, width));
+        let subjects: Vec<String> = subjects.collect();
+        let count = match same.len() {
+            1 => String::new(),
+            count => format!(" ×{count}"),
+        };
+        titles.push(match subjects.as_slice() {
+            [] => format!("{name}{count}"),
+            subjects => format!("{name}{count}: {}", subjects.join("; ")),
+        });
+        if titles.len() > MOST_TITLES {
+            break;
+        }
+    }
+    titles.join(", ")
+}
+
+/// The maximum number of tools in a title.
+const MOST_TITLES: usize = 40;
+
+/// The end of a long path: its file says more than its first folders.
+fn path_end(text: String) -> String {
+    const SHORT: usize = 24;
+    let is_path = text.starts_with('/') && !text.contains([' ', '…']);
+    if !is_path || text.len() <= SHORT {
+        return text;
+    }
+    let mut parts = text.rsplit('/');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(file), Some(folder), Some(_)) if !file.is_empty() => format!("…/{folder}/{file}"),
+        _ => text,
+    }
+}
+
+/// The parameters that say what a call is about, the most informative first.
+const SUBJECTS: [&str; 18] = [
+    "command",
+    "cmd",
+    "file_path",
+    "filepath",
+    "path",
+    "filename",
+    "notebook_path",
+    "pattern",
+    "query",
+    "url",
+    "code",
+    "expression",
+    "keystrokes",
+    "description",
+    "prompt",
+    "message",
+    "text",
+    "input",
+];
+
+/// What a call is about: the command, the path, the query; otherwise its only argument.
+fn subject(call: &ToolCall, width: usize) -> Option<String> {
+    let arguments = &call.function.arguments;
+    let known = SUBJECTS.iter().filter_map(|name| arguments.get(*name));
+    // An editor has its command in one parameter and the file in another.
+    let known: Vec<String> = known
+        .filter_map(|value| subject_text(value, width))
+        .take(2)
+        .collect();
+    match known.as_slice() {
+        [] => {
+            let mut values = arguments.values();
+            let only = values.next().filter(|_| values.next().is_none())?;
+            subject_text(only, width)
+        }
+        [command, path] if !command.contains(' ') && path.contains('/') => {
+            Some(format!("{command} {path}"))
+        }
+        [first, ..] => Some(first.clone()),
+    }
+}
+
+/// A value on one line, without the shell that runs it: `["bash", "-lc", "ls"]` is `ls`. Of a list of objects, the first one.
+fn subject_text(value: &Json, width: usize) -> Option<String> {
+    let text = match value {
+        Json::Text(text) => path_end(cut(text, width)),
+        Json::Integer(_) | Json::Float(_) | Json::Bool(_) => value.to_display(),
+        Json::List(list)
+            if list
+                .first()
+                .is_some_and(|first| first.as_object().is_some()) =>
+        {
+            let first = list.first()?;
+            let known = SUBJECTS.iter().find_map(|name| first.get(name)?.as_text());
+            path_end(cut(known?, width))
+        }
+        Json::List(list) => {
+            let texts = list.iter().take(width.max(3));
+            let texts: Option<Vec<&str>> = texts
+                .map(|part| part.as_text().map(|text| &**text))
+                .collect();
+            match texts?.as_slice() {
+                [_, flag, command] if matches!(*flag, "-c" | "-lc") => cut(command, width),
+                parts => cut(&parts.join(" "), width),
+            }
+        }
+        Json::Null | Json::Object(_) => return None,
     };
-    cut(&said, width)
+    (!text.is_empty()).then_some(text)
 }
 
 fn cut(said: &str, width: usize) -> String {

@@ -343,9 +343,49 @@ fn recordings_of_built_in_environments_are_checked() {
     let expected = format!("differs at step {last}: reward was 0.25 and is now ");
     assert!(differs.stdout.contains(&expected), "{}", differs.stdout);
 
-    let foreign = volary(&["check", &fixture("atif.json")]);
-    assert_eq!(foreign.status, Some(2));
-    assert!(foreign.stdout.contains("skipped"), "{}", foreign.stdout);
+    assert!(
+        differs
+            .stderr
+            .contains("Replayed: 1 episode of built-in environments, 1 different.")
+    );
+}
+
+#[test]
+fn recordings_of_other_tools_are_checked_for_gaps() {
+    let folder = Folder::new("check-gaps");
+    let whole = r#"{"messages": [
+        {"role": "user", "content": "Where is it?"},
+        {"role": "assistant", "content": null, "tool_calls": [
+            {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "a", "name": "look", "content": "Here."},
+        {"role": "assistant", "content": "It is here."}]}"#;
+    let good = folder.write("whole.json", whole);
+    let found = volary(&["check", &good, "--json"]);
+    assert_eq!(found.status, Some(0), "{}", found.stderr);
+    assert_eq!(found.json()[0]["result"], "consistent");
+    assert_eq!(found.json()[0]["calls"], 1);
+    assert!(
+        found
+            .stderr
+            .contains("Not replayed, checked for calls and results"),
+        "{}",
+        found.stderr
+    );
+
+    let gap = folder.write(
+        "gap.json",
+        &whole.replace("\"tool_call_id\": \"a\"", "\"tool_call_id\": \"b\""),
+    );
+    let found = volary(&["check", &gap]);
+    assert_eq!(found.status, Some(1), "{}", found.stdout);
+    for expected in [
+        "step 1: the call of look has no result",
+        "the result of look answers no call",
+    ] {
+        assert!(found.stdout.contains(expected), "{}", found.stdout);
+    }
+    let none = folder.write("none.txt", "Nothing.");
+    assert_eq!(volary(&["check", &none]).status, Some(2));
 }
 
 #[test]

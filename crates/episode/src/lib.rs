@@ -6,7 +6,7 @@
 //! - [`diff`]: the difference between two JSON values. [`history`]: the changes of a part of the state.
 //! - [`native`]: Volary's own format, also used between page and worker.
 //! - [`share`]: encodes an episode's recipe as a link and decodes it.
-//! - [`passages`]: the texts of an episode, each with its position.
+//! - [`passages`]: the texts of an episode, each with its position. [`inline_reasoning`]: reasoning within such a text.
 //! - [`token_record`]: the tokens and the loss mask of an episode, divided among its messages.
 //! - [`time`]: parses and formats times.
 
@@ -14,6 +14,7 @@ pub mod diff;
 pub mod episode;
 pub mod frames;
 pub mod history;
+pub mod inline_reasoning;
 pub mod native;
 pub mod passages;
 pub mod patch;

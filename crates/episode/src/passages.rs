@@ -6,11 +6,14 @@
 use std::borrow::Cow;
 
 use volary_core::AnyMessage;
-use volary_core::json::Json;
+use volary_core::json::{Json, Text};
 use volary_core::message::Body;
 use volary_core::tool::ToolCall;
 
 use crate::episode::{Episode, Outcome, StepRecord};
+
+/// The member of a message's info with the blocks of reasoning that its provider encrypted. They are no texts.
+pub const REDACTED_REASONING: &str = "redacted_reasoning";
 
 /// The position of a text in an episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,10 +69,8 @@ pub fn content(body: &Body) -> Cow<'_, str> {
         return Cow::Borrowed(stored);
     }
     match Json::parse(stored) {
-        Ok(Json::List(blocks)) if blocks.iter().all(is_block) => {
-            let texts = blocks
-                .iter()
-                .filter_map(|block| block.get("text")?.as_text());
+        Ok(Json::List(blocks)) if is_blocks(&blocks) => {
+            let texts = blocks.iter().filter_map(block_text);
             let texts: Vec<&str> = texts.map(AsRef::as_ref).collect();
             Cow::Owned(texts.join("\n"))
         }
@@ -77,11 +78,26 @@ pub fn content(body: &Body) -> Cow<'_, str> {
     }
 }
 
-/// Whether a value is a content block, as models accept them.
-fn is_block(value: &Json) -> bool {
-    value
-        .get("type")
-        .is_some_and(|kind| kind.as_text().is_some())
+/// Whether a list consists of content blocks. Readers keep blocks that they do not know among those that they know.
+fn is_blocks(list: &[Json]) -> bool {
+    let is_typed = |block: &Json| {
+        block
+            .get("type")
+            .is_some_and(|kind| kind.as_text().is_some())
+    };
+    list.iter().any(is_content_block) || list.iter().all(is_typed)
+}
+
+/// Whether a value is a block of content as models accept it: a text, an image, or encrypted reasoning.
+pub fn is_content_block(value: &Json) -> bool {
+    const KINDS: [&str; 3] = ["text", "image_url", "redacted_thinking"];
+    let kind = value.get("type").and_then(Json::as_text);
+    kind.is_some_and(|kind| KINDS.contains(&&**kind))
+}
+
+/// The text of a block: its own, or the block itself.
+pub fn block_text(block: &Json) -> Option<&Text> {
+    block.as_text().or_else(|| block.get("text")?.as_text())
 }
 
 /// A call as text: its name and its arguments.

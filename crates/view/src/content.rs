@@ -1,7 +1,10 @@
 //! The content of a message in its most readable form.
 
+use volary_core::AnyMessage;
 use volary_core::json::{Json, Text};
-use volary_core::message::Body;
+use volary_core::message::{Body, Role};
+use volary_episode::inline_reasoning::{InlinePart, divide};
+use volary_episode::passages::{REDACTED_REASONING, block_text, is_content_block};
 
 /// Larger contents are shown as plain text and not parsed as JSON.
 const LARGEST_JSON: usize = 200_000;
@@ -14,8 +17,10 @@ pub enum Content {
     Text(Text),
     /// A list or an object.
     Json(Json),
-    /// Texts and images.
+    /// Texts, images and other blocks.
     Parts(Vec<ContentPart>),
+    /// A text that contains the model's reasoning, and its parts.
+    Divided(Text, Vec<InlinePart>),
 }
 
 /// A part of a multimodal content.
@@ -27,11 +32,13 @@ pub enum ContentPart {
     /// An image at an external address. It is not fetched, because a request would reveal the reader to its
     /// host.
     ImageElsewhere(Text),
+    /// Reasoning that the provider encrypted: the size of its data in bytes.
+    Redacted(usize),
     /// Anything else.
     Other(Json),
 }
 
-/// A text within a content. For passages, all texts of a content form one text, separated by line breaks.
+/// A text within a content. For passages, all texts of a content form one text. Those of blocks are separated by line breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartText {
     /// The index of the part.
@@ -50,6 +57,14 @@ impl PartText {
 }
 
 impl Content {
+    /// Whether a part is reasoning within a text.
+    pub fn is_reasoning(&self, part: usize) -> bool {
+        match self {
+            Content::Divided(_, parts) => parts.get(part).is_some_and(|part| part.is_reasoning),
+            _ => false,
+        }
+    }
+
     /// The texts, in order.
     pub fn texts(&self) -> Vec<PartText> {
         let mut start = 0;
@@ -72,14 +87,45 @@ impl Content {
                 });
                 texts.collect()
             }
+            Content::Divided(text, parts) => {
+                let (mut at, mut characters) = (0, 0);
+                let parts = parts.iter().enumerate().map(|(number, part)| {
+                    let before = text.get(at..part.range.start).unwrap_or_default();
+                    let own = text.get(part.range.clone()).unwrap_or_default();
+                    let start = characters + before.chars().count();
+                    (at, characters) = (part.range.end, start + own.chars().count());
+                    PartText {
+                        number,
+                        text: own.into(),
+                        start,
+                    }
+                });
+                parts.collect()
+            }
             Content::Json(_) | Content::Nothing => Vec::new(),
         }
     }
 }
 
-/// Parses the content of a message.
+/// Parses the content of a message, with the reasoning in the text of a model.
+pub fn message_content(message: &AnyMessage) -> Content {
+    match content(message.body()) {
+        Content::Text(text) if message.role() == Role::Assistant => {
+            let parts = divide(&text);
+            if parts.iter().any(|part| part.is_reasoning) {
+                Content::Divided(text, parts)
+            } else {
+                Content::Text(text)
+            }
+        }
+        other => other,
+    }
+}
+
+/// Parses the content of a message. A blank one is nothing.
 pub fn content(body: &Body) -> Content {
-    let Some(text) = body.content.as_ref().filter(|text| !text.is_empty()) else {
+    let content = body.content.as_ref();
+    let Some(text) = content.filter(|text| !text.trim().is_empty()) else {
         return Content::Nothing;
     };
     let container = text.starts_with(['{', '[']) && text.ends_with(['}', ']', ' ', '\n']);
@@ -89,7 +135,7 @@ pub fn content(body: &Body) -> Content {
         return Content::Text(text.clone());
     }
     match Json::parse(text) {
-        Ok(Json::List(list)) if body.content_is_json_str && is_multimodal(&list) => {
+        Ok(Json::List(list)) if body.content_is_json_str && list.iter().any(is_content_block) => {
             Content::Parts(list.into_iter().map(part).collect())
         }
         Ok(_) if text.len() > LARGEST_JSON => Content::Text(text.clone()),
@@ -117,20 +163,13 @@ pub fn is_failure(body: &Body) -> bool {
     })
 }
 
-/// Whether a list is one of text and image blocks (aviary's rule).
-fn is_multimodal(list: &[Json]) -> bool {
-    !list.is_empty()
-        && list.iter().all(|block| {
-            block
-                .get("type")
-                .and_then(Json::as_text)
-                .is_some_and(|kind| matches!(&**kind, "text" | "image_url"))
-        })
-}
-
 fn part(block: Json) -> ContentPart {
-    if let Some(text) = block.get("text").and_then(Json::as_text) {
+    if let Some(text) = block_text(&block) {
         return ContentPart::Text(text.clone());
+    }
+    let kind = block.get("type").and_then(Json::as_text);
+    if kind.is_some_and(|kind| &**kind == "redacted_thinking") {
+        return ContentPart::Redacted(redacted_size(&block));
     }
     let address = block
         .get("image_url")
@@ -140,6 +179,23 @@ fn part(block: Json) -> ContentPart {
         Some(address) => ContentPart::ImageElsewhere(address.clone()),
         None => ContentPart::Other(block),
     }
+}
+
+/// The sizes in bytes of the blocks of encrypted reasoning that a message has next to its content.
+pub fn redacted_reasoning(body: &Body) -> Vec<usize> {
+    let blocks = body
+        .info
+        .as_ref()
+        .and_then(|info| info.get(REDACTED_REASONING));
+    let blocks = blocks.and_then(Json::as_list).unwrap_or_default();
+    blocks.iter().map(redacted_size).collect()
+}
+
+/// The size of the data of a block with encrypted reasoning.
+fn redacted_size(block: &Json) -> usize {
+    let data = ["data", "encrypted_content", "reasoning", "signature"].into_iter();
+    let mut data = data.filter_map(|key| block.get(key)?.as_text());
+    data.next().map_or(0, |data| data.len())
 }
 
 /// Whether a URL embeds the image as pixels. SVG is excluded, because it can contain more than a picture.
@@ -163,6 +219,7 @@ mod tests {
     fn texts_stay_texts() {
         assert_eq!(content(&Body::default()), Content::Nothing);
         assert_eq!(content(&Body::text("")), Content::Nothing);
+        assert_eq!(content(&Body::text(" \n")), Content::Nothing);
         for text in ["hello", "[draft] of a text", "{not json}", "12"] {
             assert_eq!(content(&Body::text(text)), Content::Text(text.into()));
         }
@@ -218,6 +275,80 @@ mod tests {
                 ContentPart::Other(json!({"type": "image_url"})),
             ])
         );
+    }
+
+    #[test]
+    fn an_unknown_block_is_shown_next_to_the_others() {
+        let audio = json!({"type": "input_audio", "input_audio": {"data": "AA=="}});
+        let untyped = json!({"note": 1});
+        let blocks = json!([{"type": "text", "text": "Listen."}, (audio.clone()), (untyped.clone()), "Twice."]);
+        assert_eq!(
+            content(&Body::json(&blocks)),
+            Content::Parts(vec![
+                ContentPart::Text("Listen.".into()),
+                ContentPart::Other(audio),
+                ContentPart::Other(untyped.clone()),
+                ContentPart::Text("Twice.".into()),
+            ])
+        );
+        let data = json!([(untyped), {"type": "row", "value": 2}]);
+        assert_eq!(content(&Body::json(&data)), Content::Json(data));
+    }
+
+    #[test]
+    fn the_texts_are_those_of_passages() {
+        let blocks = json!([{"type": "text", "text": "one"}, {"id": 1}, {"type": "text", "text": ""}, "two"]);
+        let body = Body::json(&blocks);
+        let texts = content(&body).texts();
+        let joined = volary_episode::passages::content(&body);
+        for part in texts {
+            let found: String = joined
+                .chars()
+                .skip(part.start)
+                .take(part.text.chars().count())
+                .collect();
+            assert_eq!(found, *part.text);
+        }
+        assert_eq!(joined, "one\n\ntwo");
+    }
+
+    #[test]
+    fn encrypted_reasoning_is_named() {
+        let blocks = json!([
+            {"type": "redacted_thinking", "data": "abcd"},
+            {"type": "text", "text": "It is 42."}
+        ]);
+        assert_eq!(
+            content(&Body::json(&blocks)),
+            Content::Parts(vec![
+                ContentPart::Redacted(4),
+                ContentPart::Text("It is 42.".into())
+            ])
+        );
+        let kept = json!([{"type": "redacted_thinking", "data": "abcd"}, {"type": "reasoning", "redacted": true}]);
+        let body = Body {
+            info: Some(volary_core::object!({ REDACTED_REASONING: kept })),
+            ..Body::text("It is 42.")
+        };
+        assert_eq!(redacted_reasoning(&body), [4, 0]);
+        assert!(redacted_reasoning(&Body::default()).is_empty());
+    }
+
+    #[test]
+    fn reasoning_in_the_text_of_a_model_is_a_part() {
+        let text = "<think>größer</think>\n\nJa.";
+        let of = |role| message_content(&volary_core::Message::new(role, text).into());
+        let found = of(Role::Assistant);
+        let texts = found.texts().into_iter();
+        let texts: Vec<_> = texts
+            .map(|part| (part.number, part.text.to_string(), part.start))
+            .collect();
+        // Characters count, not bytes, and the tags count with them.
+        assert_eq!(
+            texts,
+            [(0, "größer".to_owned(), 7), (1, "Ja.".to_owned(), 23)]
+        );
+        assert_eq!(of(Role::User), Content::Text(text.into()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The glossary: the source of the terms in the help and of the explanations next to labels. Pure.
 
 /// The terms, each with its meaning in one or two sentences, as CONTRIBUTING.md and the documentation use them.
-pub const TERMS: [(&str, &str); 13] = [
+pub const TERMS: [(&str, &str); 14] = [
     (
         "environment",
         "A state, the tools that act on it, and a rule that computes rewards and ends episodes.",
@@ -53,6 +53,11 @@ pub const TERMS: [(&str, &str); 13] = [
     (
         "pass@k, pass^k",
         "The probability that at least one of k trials succeeds, and that all of them do.",
+    ),
+    (
+        "95% interval",
+        "A range that contains the true value in 19 of 20 evaluations. Success rates have Wilson's interval, in which \
+         trials of one task count less the more they agree; mean rewards have Student's over tasks.",
     ),
 ];
 

@@ -89,7 +89,7 @@ pub fn heading(column: &Column) -> String {
     name.to_owned()
 }
 
-/// The CSS class of a column, which sets its width.
+/// The CSS class of a column.
 pub fn class(column: &Column) -> &'static str {
     match column {
         Column::Name => "column-name",
@@ -118,9 +118,8 @@ pub fn class(column: &Column) -> &'static str {
         | Column::Cost
         | Column::Time
         | Column::Size
-        | Column::Score(_) => "column-number",
-        // Their names are longer than those of other numbers.
-        Column::TokenFigure(_) => "column-number column-figure",
+        | Column::Score(_)
+        | Column::TokenFigure(_) => "column-number",
     }
 }
 
@@ -174,18 +173,6 @@ pub fn date_text(seconds: f64) -> String {
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     let (hour, minute) = (minutes / 60, minutes % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}")
-}
-
-/// The CSS class of a table with these columns; a table with many columns is wider than the window.
-pub fn widths(columns: &[Column]) -> &'static str {
-    let figures = columns.iter();
-    let figures = figures.filter(|column| matches!(column, Column::TokenFigure(_)));
-    // Those of figures are wider than others.
-    match columns.len() + figures.count() / 2 {
-        0..=6 => "few-columns",
-        7..=12 => "some-columns",
-        _ => "many-columns",
-    }
 }
 
 /// Parses a filter: bounds of a number (`>= 1`, `< 3`, `0..0.5`, `2`), a text (`= whole text` or a part of it),
@@ -345,15 +332,6 @@ mod tests {
         assert_eq!(text(Column::Errors), "0");
         assert_eq!(text(Column::Tags), "a, b");
         assert_eq!(text(Column::Added), "");
-    }
-
-    #[test]
-    fn many_columns_make_the_table_wider() {
-        assert_eq!(widths(&COLUMNS[..6]), "few-columns");
-        assert_eq!(widths(&COLUMNS[..7]), "some-columns");
-        assert_eq!(widths(&COLUMNS[..12]), "some-columns");
-        assert_eq!(widths(&COLUMNS[..13]), "many-columns");
-        assert_eq!(widths(&[]), "few-columns");
     }
 
     /// The filter that was typed, in words.

@@ -8,6 +8,9 @@ use super::transcript::step_record;
 /// The maximum length of a line in characters.
 const LONGEST: usize = 80;
 
+/// The title of a step in which nothing was said.
+const NO_TEXT: &str = "(no text)";
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutlineLine {
     /// The kind of step; `None` for the reset.
@@ -36,7 +39,11 @@ pub fn line(episode: &Episode, step: usize) -> OutlineLine {
     match entry(episode, step, LONGEST) {
         Some(entry) => OutlineLine {
             kind: Some(entry.kind),
-            title: entry.title,
+            title: if entry.title.is_empty() {
+                NO_TEXT.to_owned()
+            } else {
+                entry.title
+            },
             reward: reward.filter(|reward| *reward != 0.0),
         },
         None => {
@@ -84,5 +91,8 @@ mod tests {
         assert_eq!(line(&episode, 1).title, "I think so.");
         assert_eq!(line(&episode, 1).reward, Some(1.0));
         assert_eq!(line(&episode, 1).kind, Some(StepKind::Reward));
+        let mut silent = episode;
+        silent.steps[0].action = Message::new(Role::Assistant, " ").into();
+        assert_eq!(line(&silent, 1).title, "(no text)");
     }
 }

@@ -2,13 +2,14 @@
 //!
 //! - [`screen`]: which part of Review the address names; [`address`]: what is written into it.
 //! - [`table_rows`]: the rows of the table; [`row_selection`]: those that are selected; [`filter_texts`]: filters, columns and
-//!   grouping; [`table_neighbours`]: the rows before and after the open trajectory.
+//!   grouping; [`column_widths`]: their widths; [`table_neighbours`]: the rows before and after the open trajectory.
 //! - [`group_cells`]: the table of groups; [`cross_cells`]: groups by two columns.
 //! - [`episode_facts`]: the facts about an episode; [`forked`]: which episode continues another one; [`note_texts`]: notes;
 //!   [`grid_texts`]: several episodes as a grid.
 //! - [`mapping_texts`]: the mapping of the members of unknown records.
 
 pub mod address;
+pub mod column_widths;
 pub mod cross_cells;
 pub mod episode_facts;
 pub mod filter_texts;

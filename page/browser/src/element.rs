@@ -125,6 +125,12 @@ pub fn set_room(element: &HtmlElement, above: f64, below: f64) {
     }
 }
 
+/// Sets a custom property of an element, such as `--tracks`, for the style sheets.
+pub fn set_variable(element: &HtmlElement, name: &str, value: &str) {
+    // Fails only for read-only rules.
+    let _ = element.style().set_property(name, value);
+}
+
 /// Makes the height that an element has now its least height.
 pub fn keep_height(element: &HtmlElement) {
     // Fails only for read-only rules.

@@ -11,6 +11,7 @@ use volary_view::summary::seconds_text;
 use super::chart;
 use super::list_view::policy_words;
 use super::run::OpenRun;
+use volary_ui::term::Terms;
 use volary_ui::text::inert;
 
 #[component]
@@ -26,7 +27,7 @@ pub(super) fn PoliciesTable(run: Rc<OpenRun>) -> impl IntoView {
     };
     view! {
         <section class="card outcomes" aria-label="Results">
-            <h2>{"Results"}</h2>
+            <h2>{"Results"} <Terms place="results" terms=&["95% interval"]/></h2>
             <div class="table-scroll" tabindex="0" role="region" aria-label="Table of results">
                 <table class="results-table">
                     <caption class="visually-hidden">

@@ -1,6 +1,7 @@
 //! The input for a new evaluation: tasks, policies, trials and limits, as forms with schemas, and the plan that
 //! results from it. Pure.
 
+mod policy_names;
 pub mod tasks;
 
 use volary_agent::evaluation::{Actor, Plan, PlannedPolicy};
@@ -236,19 +237,9 @@ pub fn trials(general: &Json) -> usize {
     count(general, TRIALS).unwrap_or(1) as usize
 }
 
-/// Builds the plan. Policies with the same name are numbered.
+/// Builds the plan. Policies of the same kind are named by the settings in which they differ.
 pub fn plan(tasks: Tasks, mut policies: Vec<PlannedPolicy>, general: &Json, pace: &Json) -> Plan {
-    for place in 0..policies.len() {
-        let (before, rest) = policies.split_at_mut(place);
-        if let Some(policy) = rest.first_mut() {
-            let stem = policy.name.clone();
-            let mut number = 1;
-            while before.iter().any(|other| other.name == policy.name) {
-                number += 1;
-                policy.name = format!("{stem} {number}").into();
-            }
-        }
-    }
+    policy_names::distinguish(&mut policies);
     let names: Vec<&str> = policies.iter().map(|policy| &*policy.name).collect();
     let name = format!("{}: {}", tasks.title, names.join(", "));
     Plan {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
+use volary_analysis::task::{names, task};
 use volary_app::playground::replay_check::ReplayCheck;
 use volary_app::review::episode_search::EpisodeSearch;
 use volary_episode::Episode;
@@ -220,6 +221,7 @@ fn Bar(
             </div>
             <div class="episode-actions button-row">{children()}</div>
             <div class="play-head">
+                <TaskLine viewer/>
                 <Timeline
                     length=viewer.last
                     selected=viewer.shown.selected
@@ -239,6 +241,31 @@ fn Bar(
                 <Related client viewer/>
             </div>
         </section>
+    }
+}
+
+/// What the agent was asked to do, unless the name says it. A system prompt often fills the first screen of the transcript.
+#[component]
+fn TaskLine(viewer: Viewer) -> impl IntoView {
+    let task = Memo::new(move |_| {
+        viewer.shown.episode.with(|episode| {
+            let task = task(episode)?;
+            (!names(&episode.name, &task.line)).then_some(task)
+        })
+    });
+    move || {
+        let task = task.get()?;
+        let target = task.target();
+        let go = move |_| {
+            viewer.go_to(&target);
+            viewer.linked.set(Some(target.clone()));
+        };
+        Some(view! {
+            <button type="button" class="quiet small episode-task" title="Show in the transcript" on:click=go>
+                <span class="faint">{"Task: "}</span>
+                <span dir="auto">{inert(&task.line)}</span>
+            </button>
+        })
     }
 }
 

@@ -19,15 +19,29 @@ use volary_view::review::mapping_texts::{
     unmapped_text, unread_text,
 };
 
-/// Offers to map the fields of a file that the last import could not read.
+/// The number of offers that are shown at once. More are behind one line, so that they leave room for the table.
+const SHOWN_OFFERS: usize = 2;
+
+/// Offers to map the fields of files that the last import could not read.
 #[component]
 pub(super) fn FieldMappings(mapping: Mapping) -> impl IntoView {
     let offers = move || {
         let files = mapping.client.unmapped.get();
-        files
-            .into_iter()
+        let count = files.len();
+        let offers = files.into_iter();
+        let offers = offers
             .map(|file| view! { <Offer mapping file/> })
-            .collect_view()
+            .collect_view();
+        if count <= SHOWN_OFFERS {
+            return offers.into_any();
+        }
+        view! {
+            <details class="import-report mapping-offers">
+                <summary>{format!("Unknown formats: {}", plural(count, "file"))}</summary>
+                <div class="mapping-list">{offers}</div>
+            </details>
+        }
+        .into_any()
     };
     view! {
         {offers}
@@ -114,8 +128,10 @@ fn Offer(mapping: Mapping, file: UnmappedFile) -> impl IntoView {
     let text = offer_text(&file);
     view! {
         <div class="reading mapping-offer">
-            <span dir="auto">{inert(&text)}</span>
-            <button type="button" class="primary small" on:click=move |_| mapping.begin(&file)>
+            <span dir="auto" title=text.clone()>
+                {inert(&text)}
+            </span>
+            <button type="button" class="small" on:click=move |_| mapping.begin(&file)>
                 {"Map fields"}
             </button>
         </div>

@@ -37,14 +37,19 @@ const RAW: usize = 4;
 /// Index of the tab of the tokens.
 pub const TOKENS: usize = 5;
 
-/// The most informative panel of an episode: the reason of a failure, else the state, else the result.
+/// The most informative panel of an episode: the result of a failure, else the state of an environment that was played here,
+/// else the result. The states of other tools are details such as the working folder.
 pub(super) fn telling_panel(result: &EpisodeResult, episode: &Episode) -> usize {
-    let is_told = !result.is_empty(episode);
-    match (result.failed == Some(true) && is_told, is_told) {
-        (true, _) => RESULT,
-        (false, _) if !episode.frames.is_empty() => STATE,
-        (false, true) => RESULT,
-        (false, false) => DETAILS,
+    let has_state = !episode.frames.is_empty();
+    let is_empty = result.is_empty(episode);
+    if result.failed == Some(true) {
+        RESULT
+    } else if has_state && (is_empty || episode.source.is_none()) {
+        STATE
+    } else if is_empty {
+        DETAILS
+    } else {
+        RESULT
     }
 }
 
@@ -222,11 +227,17 @@ mod tests {
         let mut with_frames = Episode::default();
         with_frames.frames.push(Frame::default());
         assert_eq!(telling_panel(&told(Some(true)), &with_frames), RESULT);
-        // Without a reason, the state says more than that it failed.
-        assert_eq!(telling_panel(&untold(Some(true)), &with_frames), STATE);
+        // A failure is shown there even if nothing but the failure is known.
+        assert_eq!(telling_panel(&untold(Some(true)), &with_frames), RESULT);
+        assert_eq!(telling_panel(&untold(Some(true)), &plain), RESULT);
         assert_eq!(telling_panel(&told(Some(false)), &with_frames), STATE);
+        let imported = Episode {
+            source: Some(volary_episode::Source::default()),
+            ..with_frames.clone()
+        };
+        assert_eq!(telling_panel(&told(Some(false)), &imported), RESULT);
+        assert_eq!(telling_panel(&untold(None), &imported), STATE);
         assert_eq!(telling_panel(&told(None), &plain), RESULT);
-        assert_eq!(telling_panel(&untold(Some(true)), &plain), DETAILS);
         assert_eq!(telling_panel(&untold(None), &plain), DETAILS);
     }
 

@@ -1,8 +1,9 @@
 //! The **Result** panel: how an episode ended and why. Shows scores with their explanations, the expected and the given
-//! answer, the submitted patch as a diff, and the last error.
+//! answer, what the agent said last, the submitted patch as a diff, and the last error.
 
 use leptos::prelude::*;
-use volary_analysis::result::{LastError, PatchLine};
+use volary_analysis::result::{IntermediateScore, LastError, LastWords, PatchLine};
+use volary_analysis::scores::grades;
 use volary_core::json::Text;
 use volary_core::quantity::{count_text, plural};
 use volary_episode::{Episode, Score};
@@ -11,7 +12,7 @@ use volary_view::text::cut_at;
 
 use super::viewer::Viewer;
 use volary_ui::text::inert;
-use volary_view::review::episode_facts::{PatchCounts, ending_texts, score_text};
+use volary_view::review::episode_facts::{PatchCounts, ending_texts, score_text, value_text};
 
 /// The maximum number of lines of a patch that are shown.
 const MOST_LINES: usize = 2_000;
@@ -37,7 +38,7 @@ pub(super) fn ResultPanel(viewer: Viewer) -> impl IntoView {
             .with_untracked(|episode| !result.is_empty(episode));
         let nothing = (!is_told).then(|| {
             view! {
-                <p class="help">"No scores, expected answer, patch or error are recorded."</p>
+                <p class="help">"No scores, answer, patch or error are recorded."</p>
             }
         });
         view! {
@@ -47,6 +48,8 @@ pub(super) fn ResultPanel(viewer: Viewer) -> impl IntoView {
                 {texts("Expected", &result.expected)}
                 {texts("Answer given", &result.given)}
                 {error}
+                {result.last_words.as_ref().map(|words| last_words(viewer, words))}
+                {intermediate(viewer, &result.intermediate)}
                 {result.patches.iter().map(|(name, patch)| patch_view(name, patch)).collect_view()}
                 {nothing}
             </div>
@@ -85,12 +88,12 @@ fn verdict(episode: &Episode, failed: Option<bool>) -> AnyView {
 }
 
 fn scores(episode: &Episode) -> Option<AnyView> {
-    if episode.scores.is_empty() {
-        return None;
-    }
+    grades(episode).next()?;
     let score = |score: &Score| {
         let value = score_text(score);
-        let why = score.explanation.as_ref().map(|why| text_block(why));
+        let why = score.explanation.as_ref();
+        let why = why.filter(|why| !why.trim().is_empty());
+        let why = why.map(|why| text_block(why));
         view! {
             <div class="result-score">
                 <dt dir="auto">{inert(&score.name)}</dt>
@@ -101,7 +104,7 @@ fn scores(episode: &Episode) -> Option<AnyView> {
             </div>
         }
     };
-    let scores = episode.scores.iter().map(score).collect_view();
+    let scores = grades(episode).map(score).collect_view();
     Some(
         view! {
             <section class="detail">
@@ -149,6 +152,71 @@ fn text_block(text: &str) -> AnyView {
         {more}
     }
     .into_any()
+}
+
+/// What the agent submitted with its last action, or said in it.
+fn last_words(viewer: Viewer, words: &LastWords) -> AnyView {
+    let step = words.step;
+    let title = match words.tool {
+        Some(_) => "Submitted",
+        None => "Last message",
+    };
+    let tool = words.tool.as_ref().map(|tool| {
+        view! {
+            <p class="faint" dir="auto">
+                {inert(tool)}
+            </p>
+        }
+    });
+    view! {
+        <section class="detail">
+            <h2>{title}</h2>
+            {tool}
+            {text_block(&words.text)}
+            <button type="button" class="small" on:click=move |_| viewer.select(step)>
+                {format!("Go to step {step}")}
+            </button>
+        </section>
+    }
+    .into_any()
+}
+
+fn intermediate(viewer: Viewer, scores: &[IntermediateScore]) -> Option<AnyView> {
+    if scores.is_empty() {
+        return None;
+    }
+    let scores = scores.iter().map(|score| {
+        let step = score.step;
+        let value = inert(&value_text(&score.value));
+        let why = score.explanation.as_ref().map(|why| text_block(why));
+        view! {
+            <div class="result-score">
+                <dt>
+                    <button
+                        type="button"
+                        class="quiet small"
+                        aria-label=format!("Go to step {step}")
+                        on:click=move |_| viewer.select(step)
+                    >
+                        {format!("Step {step}")}
+                    </button>
+                </dt>
+                <dd>
+                    <strong dir="auto">{value}</strong>
+                    {why}
+                </dd>
+            </div>
+        }
+    });
+    Some(
+        view! {
+            <section class="detail">
+                <h2>{"Intermediate scores"}</h2>
+                <dl class="facts">{scores.collect_view()}</dl>
+            </section>
+        }
+        .into_any(),
+    )
 }
 
 fn last_error(viewer: Viewer, error: &LastError) -> AnyView {

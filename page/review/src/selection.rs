@@ -21,7 +21,7 @@ use volary_protocol::library::Match;
 use volary_view::review::group_cells::{next_order, range_with_zero};
 use volary_view::review::row_selection::RowSelection;
 pub use volary_view::review::table_rows::sampled;
-use volary_view::review::table_rows::{default_columns, has_notes_with, may_hide, noted};
+use volary_view::review::table_rows::{default_columns, has_notes_with, is_hidden, noted};
 
 /// The maximum number of score and metadata columns offered.
 const MOST_FOUND: usize = 40;
@@ -83,12 +83,7 @@ impl Look {
         let chosen_columns = RwSignal::new(None::<Arc<Vec<Column>>>);
         let uniform = gradually(Vec::new(), move || -> Work<Vec<Uniform>> {
             let (rows, mut seen) = (rows.get(), 0);
-            let mut variation = Some(Variation::new(
-                FIRST_COLUMNS
-                    .iter()
-                    .filter(|column| may_hide(column))
-                    .cloned(),
-            ));
+            let mut variation = Some(Variation::new(FIRST_COLUMNS));
             Box::new(move || {
                 let next = rows.iter().skip(seen).take(ARRANGED);
                 next.for_each(|row| {
@@ -99,7 +94,7 @@ impl Look {
                 seen += ARRANGED;
                 variation
                     .take_if(|_| seen >= rows.len())
-                    .map(Variation::done)
+                    .map(|variation| variation.done().into_iter().filter(is_hidden).collect())
             })
         });
         let hidden = Memo::new(move |_| {

@@ -7,12 +7,13 @@ use leptos::ev::Event;
 use leptos::html;
 use leptos::prelude::*;
 use volary_analysis::table::{Column, Row};
-use volary_view::library::{cell_text, class, heading, widths};
+use volary_view::library::{cell_text, class, heading};
+use volary_view::review::column_widths::ColumnWidths;
 use volary_view::route::{ReviewPlace, Route};
 use volary_view::summary::outcome_class;
 
 use super::groups::bar;
-use super::selection::{HitsById, Look};
+use super::selection::{HitsById, Look, sampled};
 use volary_browser::{element, spawn, timers};
 use volary_protocol::library::Match;
 use volary_ui::keyed::key_of;
@@ -55,16 +56,13 @@ pub(super) fn Table(look: Look) -> impl IntoView {
             (move || inputs.with(|inputs| row_view(look, inputs, place))).into_any()
         },
     );
-    let class = move || {
-        let widths = look.columns.with(|columns| widths(columns));
-        format!("table trajectories {widths}")
-    };
     let is_hidden = move || {
         look.rows.with(|rows| rows.is_empty()) || look.groups.with(|groups| !groups.is_empty())
     };
     let finds_nothing = move || count.get() == 0 && look.rows.with(|rows| !rows.is_empty());
     let frame = NodeRef::<html::Div>::new();
     keep_position(look, frame, count);
+    set_widths(look, frame);
     // The address is updated once scrolling rests: browsers limit how often it may change.
     let scrolled = StoredValue::new(0_u32);
     let follow_scroll = move |event: Event| {
@@ -84,7 +82,7 @@ pub(super) fn Table(look: Look) -> impl IntoView {
         <div
             node_ref=frame
             on:scroll:capture=follow_scroll
-            class=class
+            class="table trajectories"
             role="table"
             aria-label="Trajectories"
             aria-rowcount=move || (count.get() + 1).to_string()
@@ -101,6 +99,30 @@ pub(super) fn Table(look: Look) -> impl IntoView {
             </p>
         </Show>
     }
+}
+
+/// Sets the widths of the columns.
+fn set_widths(look: Look, frame: NodeRef<html::Div>) {
+    let widths = Memo::new(move |_| {
+        let columns = look.columns.get();
+        look.rows
+            .with(|rows| ColumnWidths::of(&columns, sampled(rows)))
+    });
+    Effect::new(move |_| {
+        let Some(frame) = frame.get() else {
+            return;
+        };
+        widths.with(|widths| {
+            for (name, value) in [
+                ("--tracks", &widths.tracks),
+                ("--least", &widths.least),
+                ("--narrow-tracks", &widths.narrow_tracks),
+                ("--narrow-least", &widths.narrow_least),
+            ] {
+                element::set_variable(&frame, name, value);
+            }
+        });
+    });
 }
 
 /// Scrolls to the row that the address names, once it is loaded.

@@ -116,3 +116,51 @@ fn steps_have_titles() {
         ("find…", StepKind::Calls)
     );
 }
+
+#[test]
+fn titles_of_calls_say_what_they_are_about() {
+    let title = |calls: &[(&str, volary_core::json::Object)]| {
+        let calls = calls.iter();
+        let calls = calls.map(|(name, arguments)| ToolCall::new("1", *name, arguments.clone()));
+        let request = ToolRequestMessage {
+            tool_calls: calls.collect(),
+            ..Default::default()
+        };
+        super::title(&request.into(), 80)
+    };
+    assert_eq!(title(&[("look", object!({}))]), "look");
+    let bash = |command: &str| ("bash", object!({"command": command, "timeout": 5}));
+    assert_eq!(title(&[bash("\n ls -l\ncat a")]), "bash: ls -l");
+    assert_eq!(title(&[bash("ls"), bash("pwd")]), "bash ×2: ls; pwd");
+    let read = ("read", object!({"file_path": "/a/b.py", "limit": 10}));
+    assert_eq!(
+        title(&[bash("ls"), read, bash("pwd")]),
+        "bash: ls, read: /a/b.py, bash: pwd"
+    );
+    let shell = ("shell", object!({"command": ["bash", "-lc", "make test"]}));
+    assert_eq!(title(&[shell]), "shell: make test");
+    let edit = ("edit", object!({"command": "view", "path": "/a/b.py"}));
+    assert_eq!(title(&[edit]), "edit: view /a/b.py");
+    let long = (
+        "read",
+        object!({"path": "/home/wren/project/src/birds/wings.py"}),
+    );
+    assert_eq!(title(&[long]), "read: …/birds/wings.py");
+    let several = (
+        "read",
+        object!({"files": [{"path": "a.py"}, {"path": "b.py"}]}),
+    );
+    assert_eq!(title(&[several]), "read: a.py");
+    // Of other parameters, only a single one is clear without its name.
+    assert_eq!(title(&[("submit", object!({"answer": 42}))]), "submit: 42");
+    assert_eq!(title(&[("move", object!({"from": 1, "to": 2}))]), "move");
+}
+
+#[test]
+fn the_title_of_a_message_is_not_its_reasoning() {
+    let title = |text: &str| super::title(&Message::new(Role::Assistant, text).into(), 80);
+    assert_eq!(title("<think>\nHm.\n</think>\nIt is 42."), "It is 42.");
+    assert_eq!(title("<think>\nHm."), "Hm.");
+    let user = Message::user("<think>Hm.</think>");
+    assert_eq!(first_line(&user.into(), 80), "<think>Hm.</think>");
+}

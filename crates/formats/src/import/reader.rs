@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use volary_analysis::task;
 use volary_core::json::{Json, Text};
 use volary_episode::episode::{Episode, Rewards, Source, Usage};
 use volary_episode::frames::MOST_TO_READ;
@@ -233,7 +234,7 @@ impl<'a> Sink<'a> {
         self.episodes
     }
 
-    /// Adds an episode. Fills in its source, and a missing id or name from the file. A reward that is not finite is no
+    /// Adds an episode. Fills in its source, a missing id from the file, and a missing name from the id or the task. A reward that is not finite is no
     /// reward, is reported, and remains among the other members.
     pub fn episode(&mut self, mut episode: Episode) {
         episode.source.get_or_insert_with(|| Source {
@@ -244,8 +245,8 @@ impl<'a> Sink<'a> {
         if episode.id.is_empty() {
             episode.id = self.stem();
         }
-        if episode.name.is_empty() {
-            episode.name = episode.id.clone();
+        if episode.name.is_empty() || episode.name == episode.id {
+            episode.name = task::name(&episode).into();
         }
         forget_zero_cost(&mut episode);
         if let Rewards::Whole(reward) = episode.rewards

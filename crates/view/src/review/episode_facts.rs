@@ -4,7 +4,8 @@ use crate::asking::cost_text;
 use crate::library::date_text;
 use crate::summary::{reward_text, seconds_text};
 use volary_analysis::result::PatchLine;
-use volary_core::json::Text;
+use volary_analysis::scores::is_grade;
+use volary_core::json::{Json, Text};
 use volary_core::quantity::{large_count_text, plural};
 use volary_episode::{Ending, Episode, Score, Usage};
 
@@ -36,7 +37,9 @@ pub fn facts(episode: &Episode) -> Vec<(&'static str, String)> {
         let value = score_text(score);
         let why = score.explanation.as_ref();
         let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-        say("Score", Some(format!("{} {value}{why}", score.name)));
+        // Flags, times and settings are no scores, whatever the source calls them.
+        let kind = if is_grade(score) { "Score" } else { "Recorded" };
+        say(kind, Some(format!("{} {value}{why}", score.name)));
     }
     say("Usage", usage_text(&episode.usage()));
     say("Started", episode.started.map(date_text));
@@ -82,9 +85,14 @@ fn usage_text(usage: &Usage) -> Option<String> {
 
 /// The value of a score.
 pub fn score_text(score: &Score) -> String {
-    match score.value.as_text() {
-        Some(value) => value.to_string(),
-        None => score.value.to_python_text(),
+    value_text(&score.value)
+}
+
+/// A value without quotation marks.
+pub fn value_text(value: &Json) -> String {
+    match value.as_text() {
+        Some(text) => text.to_string(),
+        None => value.to_python_text(),
     }
 }
 
@@ -124,7 +132,6 @@ impl PatchCounts {
 
 #[cfg(test)]
 mod tests {
-    use volary_core::Json;
     use volary_core::message::{Message, Role};
     use volary_episode::{Link, Outcome, Relation, Rewards, Source, StepRecord};
 
@@ -218,6 +225,7 @@ mod tests {
                 score("accuracy", "C".into(), Some("as expected")),
                 score("f1", 0.5.into(), None),
                 score("passed", true.into(), None),
+                score("verbose_logs", false.into(), None),
             ],
             errors: vec!["one".into(), "two".into()],
             links: vec![link(Some(2)), link(None)],
@@ -227,6 +235,7 @@ mod tests {
             value(&episode, "Score"),
             ["accuracy C: as expected", "f1 0.5", "passed true"]
         );
+        assert_eq!(value(&episode, "Recorded"), ["verbose_logs false"]);
         assert_eq!(value(&episode, "Error"), ["one", "two"]);
         // Steps of links count from 0, those on screen from 1.
         let relation = Relation::Branch.as_str();

@@ -10,12 +10,14 @@ use volary_analysis::table::variation::Uniform;
 use volary_analysis::table::{Column, Row};
 use volary_core::json::Text;
 
-/// Returns whether a default column may be hidden. The others identify the row and show how well it went.
-pub fn may_hide(column: &Column) -> bool {
-    !matches!(
-        column,
-        Column::Name | Column::Reward | Column::Steps | Column::Outcome
-    )
+/// Whether a default column is hidden because it is the same in all rows. The name, the steps and the outcome are not,
+/// and the reward only if it is unknown: they identify the row and show how well it went.
+pub fn is_hidden(known: &Uniform) -> bool {
+    match known.column {
+        Column::Name | Column::Steps | Column::Outcome => false,
+        Column::Reward => known.value.is_none(),
+        _ => true,
+    }
 }
 
 /// The columns of a table whose user chose none: those that differ between rows.
@@ -180,16 +182,16 @@ mod tests {
 
     #[test]
     fn columns_that_identify_a_row_are_never_hidden() {
-        let hidden: Vec<Uniform> = FIRST_COLUMNS
-            .iter()
-            .filter(|column| may_hide(column))
-            .map(|column| Uniform {
-                column: column.clone(),
-                value: None,
-            })
-            .collect();
-        let left = [Column::Name, Column::Reward, Column::Steps, Column::Outcome];
-        assert_eq!(default_columns(&hidden), left);
+        let left = |value: Option<&str>| {
+            let uniform = FIRST_COLUMNS.into_iter().map(|column| Uniform {
+                column,
+                value: value.map(Into::into),
+            });
+            default_columns(&uniform.filter(is_hidden).collect::<Vec<_>>())
+        };
+        let known = [Column::Name, Column::Reward, Column::Steps, Column::Outcome];
+        assert_eq!(left(Some("1")), known);
+        assert_eq!(left(None), [Column::Name, Column::Steps, Column::Outcome]);
         assert_eq!(default_columns(&[]), FIRST_COLUMNS);
     }
 

@@ -9,7 +9,8 @@ use volary_core::tool::call::INVALID;
 use volary_core::{AnyMessage, Json};
 use volary_episode::passages::{TextPart, TextPosition};
 use volary_episode::{StepRecord, native};
-use volary_view::content::{Content, ContentPart, content, is_failure};
+use volary_view::asking::reasoning;
+use volary_view::content::{Content, ContentPart, is_failure, message_content, redacted_reasoning};
 use volary_view::highlight::holder_id;
 use volary_view::text::cut_at;
 use volary_view::transcript::{answer_of, failure_of, message as message_at, written_call};
@@ -18,7 +19,7 @@ use super::call::{call_view, invalid_call_view};
 use super::context::{CopyMessage, ToCall, TranscriptContext};
 use super::message::speaker;
 use super::message_text::{manner, message_text};
-use super::model_exchange::{model_exchange, thinking};
+use super::model_exchange::{inline_thinking, model_exchange, thinking};
 use super::reading::{ContentKind, ReadingOptions, Spot};
 use crate::icon::{Glyph, Icon};
 use crate::json_text::json_text;
@@ -83,13 +84,65 @@ pub(super) fn full_message(
                     <CopyMessage/>
                 </span>
             </div>
+            {redacted(message)}
             {record.and_then(|record| thinking(context, step, record))}
             {body}
+            {is_bare(message, record).then(|| no_text(message))}
             {record.and_then(|record| model_exchange(context, step, record))}
             {context.reading.map(|reading| strip(reading, at))}
         </li>
     }
     .into_any()
+}
+
+/// Whether there is nothing to show of a message: no content, calls, reasoning or failure.
+fn is_bare(message: &AnyMessage, record: Option<&StepRecord>) -> bool {
+    let has_calls =
+        matches!(message, AnyMessage::Request(request) if !request.tool_calls.is_empty());
+    let has_more = record.is_some_and(|record| {
+        let errors = &record.details.errors;
+        reasoning(record).is_some() || failure_of(record).is_some() || !errors.is_empty()
+    });
+    let is_redacted = !redacted_reasoning(message.body()).is_empty();
+    !has_calls && !has_more && !is_redacted && message_content(message) == Content::Nothing
+}
+
+/// The encrypted reasoning next to the content of a message.
+fn redacted(message: &AnyMessage) -> Vec<AnyView> {
+    let sizes = redacted_reasoning(message.body()).into_iter();
+    sizes.map(redacted_view).collect()
+}
+
+fn redacted_view(size: usize) -> AnyView {
+    view! {
+        <p class="text faint" data-skip="">
+            {redacted_text(size)}
+        </p>
+    }
+    .into_any()
+}
+
+/// What is shown of a message without anything, so that it is no empty box.
+fn no_text(message: &AnyMessage) -> impl IntoView + use<> {
+    let text = match message {
+        AnyMessage::Response(_) => "The result is empty.",
+        _ => "The message is empty.",
+    };
+    view! {
+        <p class="text faint" data-skip="">
+            {text}
+        </p>
+    }
+}
+
+fn redacted_text(size: usize) -> String {
+    match size {
+        0 => "Reasoning, encrypted by the provider.".to_owned(),
+        size => format!(
+            "Reasoning, encrypted by the provider ({}).",
+            size_text(size as u64)
+        ),
+    }
 }
 
 /// The token strip of a message, if strips are shown.
@@ -280,7 +333,7 @@ fn body(
     (step, place): (usize, usize),
     message: &AnyMessage,
 ) -> Option<AnyView> {
-    let content = content(message.body());
+    let content = message_content(message);
     if content == Content::Nothing {
         return None;
     }
@@ -310,6 +363,18 @@ fn content_view(
             message_text(context, (step, place, 0), text, 0, manner)
         }
         Content::Json(value) => json(&value, 0),
+        divided @ Content::Divided(..) => {
+            let parts = divided.texts().into_iter().map(|part| {
+                let place = (step, place, part.number);
+                if divided.is_reasoning(part.number) {
+                    inline_thinking(context, place, part.text, part.start)
+                } else {
+                    let manner = manner(&part.text);
+                    message_text(context, place, part.text, part.start, manner)
+                }
+            });
+            parts.collect_view().into_any()
+        }
         Content::Parts(parts) => {
             // For passages, the texts of all parts form one text, separated by line breaks.
             let mut at = 0;
@@ -321,6 +386,9 @@ fn content_view(
                         let manner = manner(&text);
                         let from = at;
                         at += text.chars().count() + 1;
+                        if text.trim().is_empty() {
+                            return ().into_any();
+                        }
                         message_text(context, (step, place, number), text, from, manner)
                     }
                     ContentPart::Image(address) => {
@@ -341,6 +409,7 @@ fn content_view(
                         }
                         .into_any()
                     }
+                    ContentPart::Redacted(size) => redacted_view(size),
                     ContentPart::Other(value) => {
                         view! { <div data-skip="">{json(&value, number)}</div> }.into_any()
                     }

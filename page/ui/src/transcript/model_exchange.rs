@@ -1,6 +1,7 @@
 //! Details of a model's step: reasoning, usage, and requests.
 
 use leptos::prelude::*;
+use volary_core::json::Text;
 use volary_episode::StepRecord;
 use volary_episode::passages::{TextPart, TextPosition};
 use volary_view::asking::{exchanges, facts, notes, reasoning};
@@ -23,9 +24,47 @@ pub(super) fn thinking(
     record: &StepRecord,
 ) -> Option<AnyView> {
     let thought = reasoning(record)?;
+    let place = (step, 0, THOUGHT);
+    let id = context.reading.and_then(|_| {
+        holder_id(TextPosition {
+            step,
+            message: 0,
+            part: TextPart::Reasoning,
+        })
+    });
+    let draw = move || {
+        let text = message_text(context, place, thought.clone(), 0, Manner::Prose);
+        view! { <div class="thinking" id=id.clone()>{text}</div> }.into_any()
+    };
+    Some(thought_view(context, step, Spot::Thought, draw))
+}
+
+/// Reasoning within the text of a message, which begins at an offset of the text. `number` is its index among the parts.
+pub(super) fn inline_thinking(
+    context: TranscriptContext,
+    (step, message, number): (usize, usize, usize),
+    text: Text,
+    at: usize,
+) -> AnyView {
+    let draw = move || {
+        let place = (step, message, number);
+        let text = message_text(context, place, text.clone(), at, Manner::Prose);
+        view! { <div class="thinking">{text}</div> }.into_any()
+    };
+    thought_view(context, step, Spot::InlineThought(message), draw)
+}
+
+/// A button that shows reasoning. The texts of messages do not contain its label.
+fn thought_view(
+    context: TranscriptContext,
+    step: usize,
+    spot: Spot,
+    draw: impl Fn() -> AnyView + Send + Sync + 'static,
+) -> AnyView {
     let shut = RwSignal::new(true);
-    let reading = context.reading;
-    let own = reading.map(|reading| (reading, reading.own(step, Spot::Thought)));
+    let own = context
+        .reading
+        .map(|reading| (reading, reading.own(step, spot)));
     let is_open = transient_memo(move |_| match own {
         Some((reading, own)) => !reading.is_folded(ContentKind::Reasoning, own.get()),
         None => !shut.get(),
@@ -37,33 +76,22 @@ pub(super) fn thinking(
         }
         None => shut.update(|shut| *shut = !*shut),
     };
-    let place = (step, 0, THOUGHT);
-    let id = reading.and_then(|_| {
-        holder_id(TextPosition {
-            step,
-            message: 0,
-            part: TextPart::Reasoning,
-        })
-    });
-    let text = move || {
-        let text = message_text(context, place, thought.clone(), 0, Manner::Prose);
-        view! { <div class="thinking" id=id.clone()>{text}</div> }
-    };
-    let view = view! {
+    view! {
         <div class="thought">
             <button
                 type="button"
                 class="quiet small thinking-toggle"
+                data-skip=""
                 aria-expanded=move || is_open.get().to_string()
                 on:click=change
             >
                 <Icon glyph=Glyph::Chevron/>
                 {"Thinking"}
             </button>
-            {move || is_open.get().then(&text)}
+            {move || is_open.get().then(&draw)}
         </div>
-    };
-    Some(view.into_any())
+    }
+    .into_any()
 }
 
 /// The usage of the step, with a button that shows its requests.

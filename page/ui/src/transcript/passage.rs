@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Json};
 use volary_episode::passages::{TextPart, TextPosition};
-use volary_view::content::content;
+use volary_view::content::message_content;
 use volary_view::highlight::{Spot as Words, character_of, holder_id};
 use volary_view::text::part_of_character;
 use volary_view::transcript::{
@@ -133,8 +133,12 @@ fn unfold(context: TranscriptContext, words: &Words) {
     match part {
         TextPart::Content => {
             reading.open(step, Spot::Message(number));
-            for part in content(found.body()).texts() {
+            let content = message_content(&found);
+            for part in content.texts() {
                 if let Some(character) = part.place_of(words.range.start) {
+                    if content.is_reasoning(part.number) {
+                        reading.open(step, Spot::InlineThought(number));
+                    }
                     unfold_text(context, (step, number, part.number), &part.text, character);
                 }
             }

@@ -46,6 +46,8 @@ pub(super) enum Spot {
     Call(usize),
     /// The reasoning before the action.
     Thought,
+    /// The reasoning within the text of a message.
+    InlineThought(usize),
 }
 
 impl Spot {
@@ -54,7 +56,7 @@ impl Spot {
         match self {
             Spot::Message(_) => kind != ContentKind::Reasoning,
             Spot::Call(_) => kind == ContentKind::Tools,
-            Spot::Thought => kind == ContentKind::Reasoning,
+            Spot::Thought | Spot::InlineThought(_) => kind == ContentKind::Reasoning,
         }
     }
 }

@@ -7,6 +7,7 @@ use volary_core::{
     AnyMessage, Message, Role, ToolCall, ToolRequestMessage, ToolResponseMessage, object,
 };
 use volary_episode::episode::{StepDetails, StepError};
+use volary_episode::passages::REDACTED_REASONING;
 
 use super::with_info;
 use crate::import::members::{Members, at, id};
@@ -24,6 +25,8 @@ pub(super) struct Parts {
     answers: Vec<ImportedMessage>,
     /// Blocks of audio, which have a text in their place.
     audio: Vec<Json>,
+    /// Blocks of reasoning that the provider encrypted.
+    redacted: Vec<Json>,
 }
 
 impl Parts {
@@ -40,7 +43,12 @@ impl Parts {
         let kind = text("type").or_else(|| untyped(&block).map(Text::from));
         match kind.as_deref() {
             Some("input_text" | "output_text" | "text") => self.blocks.push(text_block(block)),
-            Some("thinking" | "reasoning") => self.reasoning.extend(reasoning(&block)),
+            Some("redacted_thinking") => self.redacted.push(block),
+            Some("thinking" | "reasoning") => match reasoning(&block) {
+                Some(text) => self.reasoning.push(text),
+                None if is_redacted(&block) => self.redacted.push(block),
+                None => {}
+            },
             Some("message") => match block.get("content").cloned().unwrap_or_default() {
                 // One of several parts, so it is not the whole content.
                 text @ Json::Text(_) => self.block(text),
@@ -111,9 +119,15 @@ impl Parts {
 
     pub fn body(&mut self) -> Body {
         let mut body = self.content_body();
-        if !self.audio.is_empty() {
-            let audio = Json::List(std::mem::take(&mut self.audio));
-            body.info = Some(object!({ "audio": audio }));
+        let kept = [
+            ("audio", &mut self.audio),
+            (REDACTED_REASONING, &mut self.redacted),
+        ];
+        for (key, blocks) in kept {
+            if !blocks.is_empty() {
+                let blocks = Json::List(std::mem::take(blocks));
+                body.info.get_or_insert_default().insert(key, blocks);
+            }
         }
         body
     }
@@ -262,6 +276,16 @@ fn untyped(block: &Json) -> Option<&'static str> {
     Some(if is_thought { "thinking" } else { kind })
 }
 
+/// Whether a block without readable reasoning contains encrypted reasoning.
+fn is_redacted(block: &Json) -> bool {
+    let has = |key| {
+        let text = block.get(key).and_then(Json::as_text);
+        text.is_some_and(|text| !text.is_empty())
+    };
+    let is_flagged = block.get("redacted").and_then(Json::as_bool) == Some(true);
+    is_flagged || has("encrypted_content") || has("signature") || has("data")
+}
+
 /// The reasoning, or its summaries if it is hidden or there are several of them.
 fn reasoning(block: &Json) -> Option<Text> {
     let text = |key: &str| {
@@ -284,7 +308,7 @@ fn reasoning(block: &Json) -> Option<Text> {
             .find_map(text)
     };
     if is_hidden {
-        summary().or_else(said)
+        summary()
     } else {
         said().or_else(summary)
     }

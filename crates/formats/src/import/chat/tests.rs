@@ -96,6 +96,37 @@ fn reasoning_is_separate() {
 }
 
 #[test]
+fn encrypted_reasoning_is_no_text() {
+    let value = Json::parse(
+        r#"{"role": "assistant", "content": [
+            {"type": "redacted_thinking", "data": "QUJD"},
+            {"type": "thinking", "thinking": "", "signature": "REVG"},
+            {"type": "reasoning", "reasoning": "R0hJ", "redacted": true},
+            {"type": "thinking", "thinking": ""},
+            {"type": "text", "text": "Two."}]}"#,
+    );
+    let said = read(&value.unwrap());
+    assert_eq!(said[0].details.reasoning, None);
+    let body = said[0].message.body();
+    assert_eq!(body.content.as_deref(), Some("Two."));
+    let kept = body
+        .info
+        .as_ref()
+        .and_then(|info| info.get("redacted_reasoning")?.as_list());
+    let kept: Vec<&str> = kept
+        .unwrap()
+        .iter()
+        .filter_map(|block| Some(&**block.get("type")?.as_text()?))
+        .collect();
+    assert_eq!(kept, ["redacted_thinking", "thinking", "reasoning"]);
+    let summarized = Json::parse(
+        r#"{"role": "assistant", "content": [{"type": "reasoning", "reasoning": "R0hJ", "redacted": true, "summary": "I count."}]}"#,
+    );
+    let said = read(&summarized.unwrap());
+    assert_eq!(said[0].details.reasoning.as_deref(), Some("I count."));
+}
+
+#[test]
 fn tokens_are_counted_alike() {
     let read = |text: &str| usage(&Json::parse(text).unwrap());
     let openai = read(
