@@ -136,7 +136,8 @@ struct Recording {
     messages: Vec<Json>,
     response: Option<Json>,
     stream: Vec<Json>,
-    #[serde(flatten)]
+    /// The other members.
+    #[serde(skip)]
     rest: Object,
 }
 

@@ -67,7 +67,8 @@ struct Item {
     result: Vec<ActionResult>,
     state: Option<PageState>,
     metadata: Option<Metadata>,
-    #[serde(flatten)]
+    /// The other members.
+    #[serde(skip)]
     rest: Object,
 }
 
@@ -83,7 +84,7 @@ struct Output {
     rest: Object,
 }
 
-/// The result of an action.
+/// What an action brought about, or why it failed.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ActionResult {
@@ -105,7 +106,7 @@ struct Judgement {
     reasoning: Option<Text>,
 }
 
-/// The page before the actions.
+/// What the agent saw before it acted.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct PageState {

@@ -46,7 +46,8 @@ struct Sample {
     sample_score: Option<SampleScore>,
     target: Option<Json>,
     metadata: Option<Json>,
-    #[serde(flatten)]
+    /// The other members.
+    #[serde(skip)]
     rest: Object,
 }
 

@@ -87,7 +87,8 @@ struct Session {
     #[serde(alias = "appName")]
     app_name: Option<Text>,
     events: Vec<Json>,
-    #[serde(flatten)]
+    /// The other members.
+    #[serde(skip)]
     rest: Object,
 }
 
@@ -106,7 +107,8 @@ struct Event {
     usage_metadata: Option<Json>,
     #[serde(alias = "errorMessage")]
     error_message: Option<Text>,
-    #[serde(flatten)]
+    /// The other members.
+    #[serde(skip)]
     rest: Object,
 }
 
@@ -222,7 +224,8 @@ struct EvalSet {
     eval_set_id: Option<Text>,
     #[serde(alias = "evalCases")]
     eval_cases: Vec<Json>,
-    #[serde(flatten)]
+    /// The other members.
+    #[serde(skip)]
     rest: Object,
 }
 
@@ -236,7 +239,8 @@ struct EvalCase {
     session_input: Option<Json>,
     #[serde(alias = "creationTimestamp")]
     creation_timestamp: Option<Json>,
-    #[serde(flatten)]
+    /// The other members.
+    #[serde(skip)]
     rest: Object,
 }
 

@@ -87,7 +87,8 @@ struct Entry {
     timestamp: Option<Text>,
     metadata: Option<Metadata>,
     call_id: Option<Text>,
-    #[serde(flatten)]
+    /// The other members.
+    #[serde(skip)]
     rest: Object,
 }
 

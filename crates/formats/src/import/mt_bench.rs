@@ -122,7 +122,8 @@ struct Answer {
     model_id: Option<Text>,
     choices: Vec<Choice>,
     tstamp: Option<f64>,
-    #[serde(flatten)]
+    /// The other members.
+    #[serde(skip)]
     rest: Object,
 }
 
@@ -147,12 +148,13 @@ fn answers(document: Document, questions: &HashMap<Text, Question>, sink: &mut S
     sink.understood(format!("MT-bench: {count}."));
 }
 
-fn answer(answer: Answer, questions: &HashMap<Text, Question>, sink: &mut Sink<'_>) {
+fn answer(mut answer: Answer, questions: &HashMap<Text, Question>, sink: &mut Sink<'_>) {
     let key = id(&answer.question_id).unwrap_or_default();
     let question = questions.get(&key);
-    let several = answer.choices.len() > 1;
-    let base = answer.answer_id.unwrap_or_else(|| key.clone());
-    for (place, choice) in answer.choices.into_iter().enumerate() {
+    let count = answer.choices.len();
+    let several = count > 1;
+    let base = answer.answer_id.take().unwrap_or_else(|| key.clone());
+    for (place, choice) in std::mem::take(&mut answer.choices).into_iter().enumerate() {
         // Each choice has the members of the answer.
         if sink.is_full() {
             break;
@@ -197,7 +199,13 @@ fn answer(answer: Answer, questions: &HashMap<Text, Question>, sink: &mut Sink<'
             transcript.push(super::chat::acted(text, Vec::new()));
         }
         transcript.finish(&mut episode);
-        keep_rest(&mut episode, answer.rest.clone(), sink);
+        // The last one takes them.
+        let rest = if place + 1 == count {
+            std::mem::take(&mut answer.rest)
+        } else {
+            answer.rest.clone()
+        };
+        keep_rest(&mut episode, rest, sink);
         sink.episode(episode);
     }
 }

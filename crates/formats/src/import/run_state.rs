@@ -74,7 +74,8 @@ struct State {
     generated_items: Vec<Item>,
     max_turns: Option<Json>,
     current_step: Option<Json>,
-    #[serde(flatten)]
+    /// The other members.
+    #[serde(skip)]
     rest: Object,
 }
 

@@ -136,7 +136,8 @@ struct Trial {
     agent_ended_at: Option<Json>,
     id: Option<Text>,
     uuid: Option<Text>,
-    #[serde(flatten)]
+    /// The other members.
+    #[serde(skip)]
     rest: Object,
 }
 

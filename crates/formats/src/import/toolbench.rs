@@ -42,7 +42,8 @@ struct Answer {
     win: Json,
     answer_generation: Generation,
     tree: Option<Json>,
-    #[serde(flatten)]
+    /// The other members.
+    #[serde(skip)]
     rest: Object,
 }
 
