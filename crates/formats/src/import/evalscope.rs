@@ -102,10 +102,15 @@ fn sample(record: Object, _number: usize, sink: &mut Sink<'_>) {
     rest.extend(odd);
     let mut usage = None;
     let mut transcript = Transcript::default();
-    let mut said = chat::read_all(sample.messages).collect::<Vec<_>>();
-    let replies = said
-        .iter()
-        .any(|said| said.message.role() == Role::Assistant);
+    let mut replies = false;
+    // The last message, which the output describes. All of them at once would be twice in memory.
+    let mut last = None;
+    for said in chat::read_all(sample.messages) {
+        replies |= said.message.role() == Role::Assistant;
+        if let Some(before) = last.replace(said) {
+            transcript.push(before);
+        }
+    }
     if let Some(output) = sample.model_output {
         usage = output.usage.as_ref().and_then(tokens);
         episode.model = output.model.or(episode.model.take());
@@ -118,18 +123,21 @@ fn sample(record: Object, _number: usize, sink: &mut Sink<'_>) {
         episode.outcome = text_at(&first, &["stop_reason"]);
         // Its message is the last one of the sample, unless the sample has only the prompt.
         if let Some(message) = first.get("message").filter(|_| !replies) {
-            said.extend(chat::read(message));
+            for said in chat::read(message) {
+                if let Some(before) = last.replace(said) {
+                    transcript.push(before);
+                }
+            }
         }
     }
-    if let Some(last) = said
-        .last_mut()
-        .filter(|it| it.message.role() == Role::Assistant)
-    {
-        last.details.usage = usage;
-        last.details.model = episode.model.clone();
-        last.seconds = episode.seconds;
+    if let Some(mut last) = last {
+        if last.message.role() == Role::Assistant {
+            last.details.usage = usage;
+            last.details.model = episode.model.clone();
+            last.seconds = episode.seconds;
+        }
+        transcript.push(last);
     }
-    said.into_iter().for_each(|said| transcript.push(said));
     transcript.finish(&mut episode);
     if let Some(score) = sample.sample_score {
         judged(score, &mut episode, &mut rest);

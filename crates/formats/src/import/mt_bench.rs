@@ -17,6 +17,10 @@ use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::transcript::Transcript;
 use super::typed;
 
+/// The number of turns of a choice that become steps; MT-bench asks two. More are no answers, and a step needs far more
+/// memory than an empty turn.
+const MOST_TURNS: usize = 1_000;
+
 pub(super) struct MtBench;
 
 impl Reader for MtBench {
@@ -154,7 +158,7 @@ fn answer(mut answer: Answer, questions: &HashMap<Text, Question>, sink: &mut Si
     let count = answer.choices.len();
     let several = count > 1;
     let base = answer.answer_id.take().unwrap_or_else(|| key.clone());
-    for (place, choice) in std::mem::take(&mut answer.choices).into_iter().enumerate() {
+    for (place, mut choice) in std::mem::take(&mut answer.choices).into_iter().enumerate() {
         // Each choice has the members of the answer.
         if sink.is_full() {
             break;
@@ -190,6 +194,7 @@ fn answer(mut answer: Answer, questions: &HashMap<Text, Question>, sink: &mut Si
             .unwrap_or_default();
         let mut transcript = Transcript::default();
         let mut asked = asked.iter();
+        let others = choice.turns.split_off(MOST_TURNS.min(choice.turns.len()));
         for turn in choice.turns {
             if let Some(text) = asked.next() {
                 transcript.push(Message::new(Role::User, text.clone()).into());
@@ -200,11 +205,18 @@ fn answer(mut answer: Answer, questions: &HashMap<Text, Question>, sink: &mut Si
         }
         transcript.finish(&mut episode);
         // The last one takes them.
-        let rest = if place + 1 == count {
+        let mut rest = if place + 1 == count {
             std::mem::take(&mut answer.rest)
         } else {
             answer.rest.clone()
         };
+        if !others.is_empty() {
+            sink.lost(format!(
+                "A choice has {} turns; those after {MOST_TURNS} are among its other members.",
+                MOST_TURNS + others.len()
+            ));
+            rest.insert("turns", Json::List(others));
+        }
         keep_rest(&mut episode, rest, sink);
         sink.episode(episode);
     }
