@@ -290,7 +290,7 @@ const SUBJECTS: [&str; 18] = [
 /// What a call is about: the command, the path, the query; otherwise its only argument.
 fn subject(call: &ToolCall, width: usize) -> Option<String> {
     let arguments = &call.function.arguments;
-    let known = SUBJECTS.iter().filter_map(|name| arguments.get(*name));
+    let known = SUBJECTS.iter().filter_map(|name| arguments.get(name));
     // An editor has its command in one parameter and the file in another.
     let known: Vec<String> = known
         .filter_map(|value| subject_text(value, width))
