@@ -43,7 +43,6 @@ struct Sample {
     messages: Vec<Json>,
     model: Option<Text>,
     model_output: Option<ModelOutput>,
-    sample_score: Option<SampleScore>,
     target: Option<Json>,
     metadata: Option<Json>,
     /// The other members.
@@ -64,7 +63,6 @@ struct ModelOutput {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SampleScore {
-    score: Option<Judged>,
     sample_id: Option<Json>,
     group_id: Option<Json>,
     sample_metadata: Option<Json>,
@@ -78,11 +76,11 @@ struct Judged {
     main_score_name: Option<Text>,
     explanation: Option<Text>,
     extracted_prediction: Option<Json>,
-    #[serde(flatten)]
-    rest: Object,
 }
 
-fn sample(record: Object, _number: usize, sink: &mut Sink<'_>) {
+fn sample(mut record: Object, _number: usize, sink: &mut Sink<'_>) {
+    // It may be large, so it is moved and not read with the others.
+    let score = record.remove("sample_score");
     let (sample, odd) = typed::record::<Sample>(record.into(), "A sample", sink);
     let dataset = sink.stem();
     let index = id(&sample.index).unwrap_or_default();
@@ -139,8 +137,8 @@ fn sample(record: Object, _number: usize, sink: &mut Sink<'_>) {
         transcript.push(last);
     }
     transcript.finish(&mut episode);
-    if let Some(score) = sample.sample_score {
-        judged(score, &mut episode, &mut rest);
+    if let Some(score) = score.filter(|score| !score.is_null()) {
+        judged(score, &mut episode, &mut rest, sink);
     }
     for (key, value) in [("target", sample.target), ("metadata", sample.metadata)] {
         if let Some(value) = value.filter(|value| !is_empty(value)) {
@@ -152,7 +150,15 @@ fn sample(record: Object, _number: usize, sink: &mut Sink<'_>) {
     sink.episode(episode);
 }
 
-fn judged(score: SampleScore, episode: &mut Episode, rest: &mut Object) {
+fn judged(mut score: Json, episode: &mut Episode, rest: &mut Object, sink: &mut Sink<'_>) {
+    let judged = match &mut score {
+        Json::Object(score) => score.remove("score"),
+        _ => None,
+    };
+    let (score, odd) = typed::record::<SampleScore>(score, "A score", sink);
+    if !odd.is_empty() {
+        rest.insert("sample_score", odd);
+    }
     for (key, value) in [("sample", score.sample_id), ("group", score.group_id)] {
         if let Some(value) = value {
             episode.metadata.insert(key, value);
@@ -161,9 +167,10 @@ fn judged(score: SampleScore, episode: &mut Episode, rest: &mut Object) {
     if let Some(value) = score.sample_metadata.filter(|value| !is_empty(value)) {
         episode.metadata.insert("sample_metadata", value);
     }
-    let Some(judged) = score.score else {
+    let Some(judged) = judged.filter(|judged| !judged.is_null()) else {
         return;
     };
+    let (judged, mut others) = typed::record::<Judged>(judged, "A score", sink);
     let main = judged.main_score_name;
     let reward = match &main {
         Some(main) => judged.value.get(main).and_then(Json::as_f64),
@@ -187,7 +194,6 @@ fn judged(score: SampleScore, episode: &mut Episode, rest: &mut Object) {
         episode.metadata.insert("extracted_prediction", answer);
     }
     // It repeats the reply.
-    let mut others = judged.rest;
     others.remove("prediction");
     others.retain(|_, value| !is_empty(value));
     if !others.is_empty() {
