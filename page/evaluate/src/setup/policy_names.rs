@@ -57,7 +57,7 @@ fn differing_keys<'a>(settings: &[&'a Object]) -> Vec<&'a str> {
         }
     }
     keys.retain(|key| {
-        let mut values = settings.iter().map(|settings| settings.get(*key));
+        let mut values = settings.iter().map(|settings| settings.get(key));
         let first = values.next();
         values.any(|value| Some(value) != first)
     });
