@@ -3,7 +3,7 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_app::playground::Event;
-use volary_app::playground::consent::Attempt;
+use volary_app::playground::consent::EpisodeAttempt;
 use volary_app::playground::run::Run;
 use volary_view::route::Route;
 
@@ -224,7 +224,7 @@ fn DropOverlay(playground: Playground, pages: Pages) -> impl IntoView {
 fn press_key(playground: Playground, press: &keys::KeyPress) -> bool {
     if press.command {
         if press.key == "Enter" {
-            playground.update(Event::Attempt(Attempt::Step));
+            playground.update(Event::Attempt(EpisodeAttempt::Step));
             return true;
         }
         return false;
@@ -247,7 +247,7 @@ fn press_key(playground: Playground, press: &keys::KeyPress) -> bool {
             playground.update(if is_running {
                 Event::Stop
             } else {
-                Event::Attempt(Attempt::Run)
+                Event::Attempt(EpisodeAttempt::Run)
             });
             true
         }

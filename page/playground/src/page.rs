@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use volary_app::playground::Event;
-use volary_app::playground::consent::Attempt;
+use volary_app::playground::consent::EpisodeAttempt;
 use volary_app::playground::policy::PolicyKind;
 
 use super::code_loading;
@@ -66,7 +66,7 @@ pub fn PlaygroundPage() -> impl IntoView {
                         selected=playground.selected()
                         can_rewind=Signal::derive(move || playground.may_go_back())
                         on_rewind=Callback::new(move |steps| {
-                            playground.update(Event::Attempt(Attempt::GoBack(steps)))
+                            playground.update(Event::Attempt(EpisodeAttempt::GoBack(steps)))
                         })
                         on_inspect=Callback::new(move |step| {
                             playground.policy().inspected.set(Some(step))

@@ -3,7 +3,7 @@
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_app::playground::Event;
-use volary_app::playground::consent::Attempt;
+use volary_app::playground::consent::EpisodeAttempt;
 use volary_app::playground::policy::PolicyKind;
 
 use super::entries;
@@ -52,7 +52,7 @@ pub(super) fn PolicyPane() -> impl IntoView {
     };
     let run = move |event: SubmitEvent| {
         event.prevent_default();
-        playground.update(Event::Attempt(Attempt::Run));
+        playground.update(Event::Attempt(EpisodeAttempt::Run));
     };
     view! {
         <form

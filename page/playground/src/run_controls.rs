@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use volary_app::playground::Event;
-use volary_app::playground::consent::Attempt;
+use volary_app::playground::consent::EpisodeAttempt;
 use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::run::Run;
 
@@ -31,12 +31,12 @@ pub(super) fn RunControls() -> impl IntoView {
         if can_stop.get_untracked() {
             playground.update(Event::Stop);
         } else if can_run.get_untracked() {
-            playground.update(Event::Attempt(Attempt::Run));
+            playground.update(Event::Attempt(EpisodeAttempt::Run));
         }
     };
     let step = move |_| {
         if can_step.get_untracked() {
-            playground.update(Event::Attempt(Attempt::Step));
+            playground.update(Event::Attempt(EpisodeAttempt::Step));
         }
     };
     let rank = move |is_primary: bool| if is_primary { "primary" } else { "" };

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::policy_settings;
 use super::state::Playground;
 use volary_app::playground::Event;
-use volary_app::playground::consent::Attempt;
+use volary_app::playground::consent::EpisodeAttempt;
 use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::run_choice::ActingParty;
 use volary_connections::models::connections;
@@ -28,5 +28,5 @@ pub fn run(playground: Playground) {
 pub fn run_with(playground: Playground, kind: PolicyKind) {
     playground.policy().is_choosing.set(false);
     policy_settings::choose_policy(playground, kind);
-    playground.update(Event::Attempt(Attempt::Run));
+    playground.update(Event::Attempt(EpisodeAttempt::Run));
 }

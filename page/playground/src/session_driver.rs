@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use leptos::prelude::*;
-use volary_app::playground::consent::Attempt;
+use volary_app::playground::consent::EpisodeAttempt;
 use volary_app::playground::session::Command;
 use volary_app::playground::{Effect, Event};
 use volary_protocol::environments::{self, EnvironmentId, Request, ServerEnvironment};
@@ -155,14 +155,14 @@ fn carry_out(playground: Playground, effect: Effect) {
     }
 }
 
-fn proceed(playground: Playground, attempt: Attempt) {
+fn proceed(playground: Playground, attempt: EpisodeAttempt) {
     match attempt {
-        Attempt::Step => manual_action::step(playground),
-        Attempt::StepByHand => manual_action::step_by_hand(playground),
-        Attempt::EditLastAction => manual_action::edit_last_action(playground),
-        Attempt::Run => run_loop::run(playground),
+        EpisodeAttempt::Step => manual_action::step(playground),
+        EpisodeAttempt::StepByHand => manual_action::step_by_hand(playground),
+        EpisodeAttempt::EditLastAction => manual_action::edit_last_action(playground),
+        EpisodeAttempt::Run => run_loop::run(playground),
         // The machine does these itself.
-        Attempt::GoBack(_) | Attempt::RunAgain => {}
+        EpisodeAttempt::GoBack(_) | EpisodeAttempt::RunAgain => {}
     }
 }
 

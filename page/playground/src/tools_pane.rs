@@ -3,7 +3,7 @@
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_app::playground::Event;
-use volary_app::playground::consent::Attempt;
+use volary_app::playground::consent::EpisodeAttempt;
 use volary_app::playground::run::Run;
 use volary_core::json::Text;
 use volary_core::tool::ToolCallFunction;
@@ -54,7 +54,7 @@ fn Actions(playground: Playground) -> impl IntoView {
     };
     let edit = move |_| {
         if may_undo.get_untracked() {
-            playground.update(Event::Attempt(Attempt::EditLastAction));
+            playground.update(Event::Attempt(EpisodeAttempt::EditLastAction));
         }
     };
     let add = move || {
@@ -158,7 +158,7 @@ fn ToolForm(playground: Playground) -> impl IntoView {
     });
     let submitted = move |event: SubmitEvent| {
         event.prevent_default();
-        playground.update(Event::Attempt(Attempt::StepByHand));
+        playground.update(Event::Attempt(EpisodeAttempt::StepByHand));
     };
     // Enter in a field presses the hidden button.
     move || {

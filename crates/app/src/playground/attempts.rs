@@ -5,13 +5,13 @@ use volary_core::json::Text;
 use volary_episode::Recipe;
 use volary_remote::task;
 
-use super::consent::{Attempt, PlannedEpisode, Reach, Then};
+use super::consent::{EpisodeAttempt, PlannedEpisode, Reach, Then};
 use super::{Effect, PlaygroundMachine};
 use crate::python::files::PythonSource;
 
 impl PlaygroundMachine {
     /// Does what the user wants, or plans it if it would run something that the user has not agreed to.
-    pub(super) fn attempt(&mut self, attempt: Attempt, effects: &mut Vec<Effect>) {
+    pub(super) fn attempt(&mut self, attempt: EpisodeAttempt, effects: &mut Vec<Effect>) {
         let actions = attempt.repeated_actions(&self.episode);
         if !self.session.may_rerun(&self.episode, actions)
             && let Some(plan) = PlannedEpisode::of_record(&self.episode, attempt)
@@ -27,11 +27,14 @@ impl PlaygroundMachine {
         self.proceed(attempt, effects);
     }
 
-    fn proceed(&mut self, attempt: Attempt, effects: &mut Vec<Effect>) {
+    fn proceed(&mut self, attempt: EpisodeAttempt, effects: &mut Vec<Effect>) {
         match attempt {
-            Attempt::GoBack(steps) => self.go_back(steps, effects),
-            Attempt::RunAgain => self.start_run(self.runs.was_single(), effects),
-            Attempt::Step | Attempt::StepByHand | Attempt::EditLastAction | Attempt::Run => {
+            EpisodeAttempt::GoBack(steps) => self.go_back(steps, effects),
+            EpisodeAttempt::RunAgain => self.start_run(self.runs.was_single(), effects),
+            EpisodeAttempt::Step
+            | EpisodeAttempt::StepByHand
+            | EpisodeAttempt::EditLastAction
+            | EpisodeAttempt::Run => {
                 effects.push(Effect::Proceed(attempt));
             }
         }
@@ -41,7 +44,7 @@ impl PlaygroundMachine {
     pub(super) fn undo(&mut self, effects: &mut Vec<Effect>) {
         let before = self.steps().checked_sub(1).filter(|_| self.may_go_back());
         if let Some(steps) = before {
-            self.attempt(Attempt::GoBack(steps), effects);
+            self.attempt(EpisodeAttempt::GoBack(steps), effects);
         }
     }
 

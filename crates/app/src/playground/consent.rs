@@ -62,12 +62,12 @@ pub enum Then {
     /// Open the task of the shown record again.
     Reset,
     /// Allow the shown record to run, and continue with this.
-    Resume(Attempt),
+    Resume(EpisodeAttempt),
 }
 
 /// What a user wants to do with the shown episode. On a record it runs the recorded actions again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attempt {
+pub enum EpisodeAttempt {
     /// Send the composed action, or let the model choose one.
     Step,
     /// Send the composed action.
@@ -98,21 +98,24 @@ pub fn may_rerun(author: Author, episode: &Episode) -> bool {
     author == Author::User || recipe.is_none_or(|recipe| !task::is_server(&recipe.environment))
 }
 
-impl Attempt {
+impl EpisodeAttempt {
     /// The number of recorded actions that the attempt repeats in a new environment.
     pub fn repeated_actions(self, episode: &Episode) -> usize {
         let steps = episode.steps.len();
         match self {
-            Attempt::GoBack(to) => to.min(steps),
-            Attempt::EditLastAction => steps.saturating_sub(1),
-            Attempt::Step | Attempt::StepByHand | Attempt::Run | Attempt::RunAgain => steps,
+            EpisodeAttempt::GoBack(to) => to.min(steps),
+            EpisodeAttempt::EditLastAction => steps.saturating_sub(1),
+            EpisodeAttempt::Step
+            | EpisodeAttempt::StepByHand
+            | EpisodeAttempt::Run
+            | EpisodeAttempt::RunAgain => steps,
         }
     }
 }
 
 impl PlannedEpisode {
     /// Plans the shown record for an action of the user that runs it again. Copies the actions.
-    pub fn of_record(episode: &Episode, wanted: Attempt) -> Option<PlannedEpisode> {
+    pub fn of_record(episode: &Episode, wanted: EpisodeAttempt) -> Option<PlannedEpisode> {
         let recipe = episode.recipe.clone()?;
         let count = wanted.repeated_actions(episode);
         Some(PlannedEpisode {
@@ -223,19 +226,19 @@ mod tests {
     fn a_plan_holds_what_would_be_sent() {
         let server = record("https://env.example", 3);
         for (wanted, count) in [
-            (Attempt::GoBack(1), 1),
-            (Attempt::EditLastAction, 2),
-            (Attempt::Step, 3),
-            (Attempt::StepByHand, 3),
-            (Attempt::Run, 3),
-            (Attempt::RunAgain, 3),
+            (EpisodeAttempt::GoBack(1), 1),
+            (EpisodeAttempt::EditLastAction, 2),
+            (EpisodeAttempt::Step, 3),
+            (EpisodeAttempt::StepByHand, 3),
+            (EpisodeAttempt::Run, 3),
+            (EpisodeAttempt::RunAgain, 3),
         ] {
             let plan = PlannedEpisode::of_record(&server, wanted).unwrap();
             assert_eq!(plan.actions.len(), count, "{wanted:?}");
             assert_eq!(plan.task().as_deref(), Some(r#"{"task_idx":3}"#));
         }
         assert_eq!(
-            PlannedEpisode::of_record(&Episode::default(), Attempt::Step),
+            PlannedEpisode::of_record(&Episode::default(), EpisodeAttempt::Step),
             None
         );
         assert_eq!(

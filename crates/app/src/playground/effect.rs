@@ -4,7 +4,7 @@ use volary_core::json::{Object, Text};
 use volary_episode::{Episode, Recipe};
 use volary_protocol::environments::{EnvironmentId, Question, QuestionId, ServerEnvironment};
 
-use super::consent::Attempt;
+use super::consent::EpisodeAttempt;
 use super::session::Command;
 use crate::notice::Notice;
 
@@ -55,9 +55,9 @@ pub enum Effect {
     /// Open an episode of what the forms of configuration and seed say, if it is valid: [`super::Event::Reset`], or
     /// [`super::Event::Open`] if the environment is not built in.
     Reset,
-    /// Do what needs the composed action or the connections of the page: [`Attempt::Step`], [`Attempt::StepByHand`],
-    /// [`Attempt::EditLastAction`] or [`Attempt::Run`].
-    Proceed(Attempt),
+    /// Do what needs the composed action or the connections of the page: [`EpisodeAttempt::Step`], [`EpisodeAttempt::StepByHand`],
+    /// [`EpisodeAttempt::EditLastAction`] or [`EpisodeAttempt::Run`].
+    Proceed(EpisodeAttempt),
     /// Show the first episode, which calls nothing, because a question is asked and nothing is shown yet.
     ShowOpening,
     /// Note that the user agreed to run the code of a recipe.

@@ -6,7 +6,7 @@ use volary_episode::{Episode, Recipe};
 use volary_protocol::WorkerLoss;
 use volary_protocol::environments::{EnvironmentId, Event as WorkerEvent};
 
-use super::consent::{Attempt, PlannedEpisode};
+use super::consent::{EpisodeAttempt, PlannedEpisode};
 use super::known::KnownEnvironments;
 use super::player_move::Move;
 use super::policy::PolicyKind;
@@ -77,7 +77,7 @@ pub enum Event {
     Leave,
 
     /// The user wants to do something with the shown episode.
-    Attempt(Attempt),
+    Attempt(EpisodeAttempt),
     /// The user takes the last step back.
     Undo,
     /// Content wants to run an episode: ask the user.
@@ -168,7 +168,9 @@ impl Event {
     /// Whether this is about to change the shown episode, so that a message about it is obsolete.
     pub fn changes_episode(&self) -> bool {
         match self {
-            Event::Attempt(attempt) => !matches!(attempt, Attempt::Run | Attempt::RunAgain),
+            Event::Attempt(attempt) => {
+                !matches!(attempt, EpisodeAttempt::Run | EpisodeAttempt::RunAgain)
+            }
             _ => false,
         }
     }
@@ -185,15 +187,15 @@ mod tests {
     #[test]
     fn a_notice_ends_with_the_next_attempt() {
         for attempt in [
-            Attempt::Step,
-            Attempt::StepByHand,
-            Attempt::EditLastAction,
-            Attempt::GoBack(1),
-            Attempt::Run,
-            Attempt::RunAgain,
+            EpisodeAttempt::Step,
+            EpisodeAttempt::StepByHand,
+            EpisodeAttempt::EditLastAction,
+            EpisodeAttempt::GoBack(1),
+            EpisodeAttempt::Run,
+            EpisodeAttempt::RunAgain,
         ] {
             assert!(Event::Attempt(attempt).is_attempt(), "{attempt:?}");
-            let is_run = matches!(attempt, Attempt::Run | Attempt::RunAgain);
+            let is_run = matches!(attempt, EpisodeAttempt::Run | EpisodeAttempt::RunAgain);
             assert_eq!(Event::Attempt(attempt).changes_episode(), !is_run);
         }
         assert!(Event::Undo.is_attempt());

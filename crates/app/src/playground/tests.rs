@@ -11,7 +11,7 @@ use volary_protocol::environments::Event as WorkerEvent;
 use volary_protocol::environments::{Question, ServerEnvironment};
 use volary_protocol::episode::{EpisodeChunk, Steps};
 
-use super::consent::{Attempt, Reach};
+use super::consent::{EpisodeAttempt, Reach};
 use super::player_move::Move;
 use super::run_choice::ActingParty;
 use super::session::Command;
@@ -709,7 +709,7 @@ fn a_single_request_ends_after_one_action_and_can_be_repeated() {
         let again = if desk.playground.steps() == 0 {
             Event::RunOnce
         } else {
-            Event::Attempt(Attempt::RunAgain)
+            Event::Attempt(EpisodeAttempt::RunAgain)
         };
         desk.happen(again);
         let run = desk.seat().expect("a run");

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::state;
 use crate::state::use_playground;
 use volary_app::playground::Event;
-use volary_app::playground::consent::Attempt;
+use volary_app::playground::consent::EpisodeAttempt;
 use volary_ui::turn::{TurnActions, TurnView};
 
 pub(super) fn turn_pane() -> AnyView {
@@ -27,7 +27,7 @@ pub(super) fn turn_pane() -> AnyView {
             playground.policy().inspected.set(step);
         }),
         stop: Callback::new(move |()| playground.update(Event::Stop)),
-        again: Callback::new(move |()| playground.update(Event::Attempt(Attempt::RunAgain))),
+        again: Callback::new(move |()| playground.update(Event::Attempt(EpisodeAttempt::RunAgain))),
         dismiss: Callback::new(move |()| state.turn.set(None)),
     };
     view! {

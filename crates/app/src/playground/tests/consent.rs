@@ -25,12 +25,12 @@ fn python() -> Recipe {
 #[test]
 fn an_attempt_on_a_record_of_a_server_is_planned_with_what_it_would_send() {
     for (attempt, count) in [
-        (Attempt::Step, STEPS),
-        (Attempt::StepByHand, STEPS),
-        (Attempt::Run, STEPS),
-        (Attempt::RunAgain, STEPS),
-        (Attempt::EditLastAction, STEPS - 1),
-        (Attempt::GoBack(0), 0),
+        (EpisodeAttempt::Step, STEPS),
+        (EpisodeAttempt::StepByHand, STEPS),
+        (EpisodeAttempt::Run, STEPS),
+        (EpisodeAttempt::RunAgain, STEPS),
+        (EpisodeAttempt::EditLastAction, STEPS - 1),
+        (EpisodeAttempt::GoBack(0), 0),
     ] {
         let mut desk = record_of(SERVER);
         desk.happen(Event::Attempt(attempt));
@@ -41,8 +41,8 @@ fn an_attempt_on_a_record_of_a_server_is_planned_with_what_it_would_send() {
         agree(&mut desk);
         assert_eq!(desk.playground.planned(), None);
         match attempt {
-            Attempt::GoBack(_) => assert!(desk.sent().is_some()),
-            Attempt::RunAgain => assert!(!desk.effects.is_empty()),
+            EpisodeAttempt::GoBack(_) => assert!(desk.sent().is_some()),
+            EpisodeAttempt::RunAgain => assert!(!desk.effects.is_empty()),
             _ => assert_eq!(desk.effects, [Effect::Proceed(attempt)]),
         }
     }
@@ -53,13 +53,13 @@ fn consent_counts_for_the_actions_that_were_shown() {
     let mut desk = record_of(SERVER);
     desk.happen(Event::GoBack(1));
     assert_eq!(desk.sent(), None, "nobody was asked");
-    desk.happen(Event::Attempt(Attempt::GoBack(1)));
+    desk.happen(Event::Attempt(EpisodeAttempt::GoBack(1)));
     agree(&mut desk).answer();
     // Steps that were taken here belong to the user.
-    desk.happen(Event::Attempt(Attempt::GoBack(0)));
+    desk.happen(Event::Attempt(EpisodeAttempt::GoBack(0)));
     assert!(desk.sent().is_some());
     let mut desk = record_of(SERVER);
-    desk.happen(Event::Attempt(Attempt::EditLastAction));
+    desk.happen(Event::Attempt(EpisodeAttempt::EditLastAction));
     agree(&mut desk);
     desk.happen(Event::GoBack(STEPS));
     assert_eq!(desk.sent(), None, "the user agreed to one action less");
@@ -72,7 +72,7 @@ fn undo_asks_as_going_back_does() {
     let mut desk = record_of(SERVER);
     desk.happen(Event::Undo);
     let plan = desk.playground.planned().expect("a plan");
-    assert_eq!(plan.then, Then::Resume(Attempt::GoBack(STEPS - 1)));
+    assert_eq!(plan.then, Then::Resume(EpisodeAttempt::GoBack(STEPS - 1)));
     desk.happen(Event::Decline);
     assert_eq!((desk.playground.planned(), desk.sent()), (None, None));
     // Without a step there is nothing to take back.
@@ -106,11 +106,11 @@ fn a_reset_of_a_record_of_a_server_asks_with_the_task_of_the_form() {
 #[test]
 fn what_runs_in_the_browser_needs_no_consent() {
     let mut desk = record_of("counter");
-    desk.happen(Event::Attempt(Attempt::GoBack(1)));
+    desk.happen(Event::Attempt(EpisodeAttempt::GoBack(1)));
     assert!(desk.sent().is_some());
     let mut desk = record_of("unknown");
-    desk.happen(Event::Attempt(Attempt::Step));
-    let proceeds = [Effect::Proceed(Attempt::Step)];
+    desk.happen(Event::Attempt(EpisodeAttempt::Step));
+    let proceeds = [Effect::Proceed(EpisodeAttempt::Step)];
     assert_eq!(desk.effects, proceeds, "the attempt says why it fails");
 }
 
