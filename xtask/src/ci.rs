@@ -52,6 +52,7 @@ pub const BELOW_THE_PAGE: &[&str] = &[
     "volary-remote",
     "volary-episode",
     "volary-analysis",
+    "volary-export",
     "volary-formats",
     "volary-classroom",
     "volary-agent",

@@ -4,7 +4,7 @@
 //! Invariants: only the name and the type of the value count, so a column of the table has one kind in all rows. A name with
 //! a word for success is always a grade.
 
-use volary_core::json::{Json, Text};
+use volary_core::json::{Json, Text, float_from_text};
 use volary_episode::episode::{Episode, Score};
 
 /// Words for success in the names of grades.
@@ -78,6 +78,25 @@ const FLAGS: [&str; 21] = [
     "use",
     "verbose",
 ];
+
+/// The numeric value of a score: Inspect's letters mean correct, partly correct, incorrect, and no answer; the
+/// usual words for true and false are accepted.
+pub fn numeric(value: &Json) -> Option<f64> {
+    let number = match value {
+        Json::Bool(value) => Some(f64::from(u8::from(*value))),
+        Json::Text(text) => match &**text {
+            "C" => Some(1.0),
+            "P" => Some(0.5),
+            "I" | "N" => Some(0.0),
+            word if ["yes", "true"].contains(&&*word.to_lowercase()) => Some(1.0),
+            word if ["no", "false"].contains(&&*word.to_lowercase()) => Some(0.0),
+            text => float_from_text(text),
+        },
+        other => other.as_f64(),
+    };
+    // A sample that could not be scored has NaN.
+    number.filter(|number| !number.is_nan())
+}
 
 /// The scores that judge an episode.
 pub fn grades(episode: &Episode) -> impl Iterator<Item = &Score> {

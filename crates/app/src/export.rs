@@ -7,8 +7,9 @@
 use volary_analysis::sensitive;
 use volary_core::Json;
 use volary_episode::{Episode, native};
-use volary_formats::export::{atif, html, inspect, ldp, slime, tau_bench};
-use volary_formats::{markdown, messages_jsonl, renderer_files};
+use volary_export::{atif, html, inspect, ldp, slime, tau_bench};
+use volary_export::{markdown, messages_jsonl};
+use volary_formats::renderer_files;
 
 /// A format of files with one episode.
 #[derive(Clone, Copy, Debug)]

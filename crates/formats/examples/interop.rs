@@ -22,8 +22,9 @@ use volary_core::tool::ToolDumpOptions;
 use volary_core::{AnyMessage, Tool, json};
 use volary_episode::Episode;
 use volary_episode::native::{self, frame_from_json, frame_to_json};
+use volary_export::{self as export, messages_jsonl};
 use volary_formats::import::{ImportOutcome, InputFile, import};
-use volary_formats::{export, messages_jsonl, renderer_files};
+use volary_formats::renderer_files;
 
 type Failure = Box<dyn std::error::Error>;
 

@@ -115,7 +115,6 @@ use containers::{Container, container, inner_name, unpack_single, untar};
 use episode_limit::EpisodeLimit;
 use fields::{Mappings, Unmapped};
 use files::Files;
-pub(crate) use inspect::worth;
 pub use mapped::preview;
 use memory::Memory;
 

@@ -14,14 +14,15 @@ use volary_analysis::timeline;
 use volary_core::json::Json;
 use volary_episode::Episode;
 use volary_episode::native::{episode_from_json, episode_to_json};
+use volary_export::markdown::to_markdown;
+use volary_export::{self as export, messages_jsonl};
 use volary_formats::archive::Limits;
 use volary_formats::archive::listing::{Parts, list};
 use volary_formats::import::index::torch_dump::TorchDump;
 use volary_formats::import::index::{InPlace, Indexer, Progress, open};
 use volary_formats::import::{InputFile, import_within};
-use volary_formats::markdown::to_markdown;
 use volary_formats::read_at::MemoryFile;
-use volary_formats::{export, messages_jsonl, renderer_files};
+use volary_formats::renderer_files;
 use volary_parquet::{is_parquet, read_rows};
 
 /// The limits of archives, so that a case is cheap.

@@ -9,7 +9,7 @@ use futures_util::future::{LocalBoxFuture, ready};
 use volary_core::Clock;
 use volary_core::outside::Closed;
 use volary_episode::Episode;
-use volary_formats::export::training_rows::RowColumn;
+use volary_export::training_rows::RowColumn;
 use volary_parquet::{Rows, read_rows};
 
 use crate::parquet::{self, Table};

@@ -1,7 +1,7 @@
 //! Parquet files as JSON Lines, which the readers know, and rows as Parquet files.
 
 use volary_core::json::Object;
-use volary_formats::export::training_rows::RowColumn;
+use volary_export::training_rows::RowColumn;
 use volary_parquet::{RowWriter, is_parquet};
 
 use crate::lazy_code::LazyCode;

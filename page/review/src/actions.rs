@@ -10,7 +10,7 @@ use volary_app::notice::Notice;
 use volary_app::playground::replay_check::{CheckNumber, ReplayCheck, ReplayVerdict};
 use volary_app::playground::sharing::{self, What};
 use volary_episode::Episode;
-use volary_formats::markdown;
+use volary_export::markdown;
 use volary_view::passage_link;
 use volary_view::route::{ReviewPlace, Route, TemplatePlace};
 use volary_view::sharing_texts::OwnedFinding;

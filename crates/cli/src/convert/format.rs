@@ -6,9 +6,10 @@ use volary_analysis::annotations::tags;
 use volary_analysis::csv;
 use volary_analysis::table::{Column, Row};
 use volary_episode::{Episode, native};
-use volary_formats::export::training_rows::{self, RowShape};
-use volary_formats::export::{atif, html, inspect, ldp};
-use volary_formats::{markdown, messages_jsonl, renderer_files};
+use volary_export::training_rows::{self, RowShape};
+use volary_export::{atif, html, inspect, ldp};
+use volary_export::{markdown, messages_jsonl};
+use volary_formats::renderer_files;
 use volary_parquet::RowWriter;
 
 /// A format that can be written.

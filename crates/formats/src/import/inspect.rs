@@ -21,7 +21,6 @@ use super::json_repair::repair;
 use super::reader::{Confidence, Document, Reader, Sink};
 pub(super) use log::Log;
 pub(super) use packed::{begins_sample, read_members};
-pub(crate) use sample::worth;
 
 pub(super) struct Inspect;
 

@@ -1,4 +1,4 @@
-//! Rows of data sets that [`export::training_rows`](crate::export::training_rows) wrote, as JSON Lines or from Parquet.
+//! Rows of data sets that [`volary_export::training_rows`] wrote, as JSON Lines or from Parquet.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::token_lists::{flags, ids, stream};
 use super::transcript::Transcript;
-use crate::export::training_rows::{MARK, RECONSTRUCTED, STREAM, UNDIVIDED};
+use volary_export::training_rows::{MARK, RECONSTRUCTED, STREAM, UNDIVIDED};
 
 pub(super) const TRAINING_ROWS: Records = Records {
     id: "volary-rows",

@@ -3,7 +3,7 @@
 use volary_core::json::{Json, Text};
 use volary_core::{AnyMessage, Frame};
 use volary_episode::{Episode, Rewards, Score};
-use volary_formats::export;
+use volary_export as export;
 use volary_formats::import::{InputFile, import};
 
 use crate::fixture;

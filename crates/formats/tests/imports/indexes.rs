@@ -9,8 +9,8 @@ use volary_core::json::Json;
 use volary_core::object;
 use volary_episode::Episode;
 use volary_episode::native::to_text;
+use volary_export as export;
 use volary_formats::archive::listing::{ListedMember, Parts, list};
-use volary_formats::export;
 use volary_formats::import::fields::Mappings;
 use volary_formats::import::index::torch_dump::{DumpKind, TorchDump};
 use volary_formats::import::index::{

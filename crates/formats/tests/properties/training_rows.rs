@@ -14,7 +14,7 @@ use volary_core::{
 use volary_episode::episode::{Rewards, Score, Usage};
 use volary_episode::token_record::{Alignment, LossMask, TokenRecordBuilder};
 use volary_episode::{Ending, Episode, Outcome, StepRecord, TaskReference};
-use volary_formats::export::training_rows::{RowShape, row, to_text};
+use volary_export::training_rows::{RowShape, row, to_text};
 use volary_formats::import::{InputFile, import};
 
 use crate::values::object;

@@ -13,8 +13,8 @@ use volary_analysis::training::{RewardChoice, TrainingRun};
 use volary_core::json::Text;
 use volary_core::quantity::plural;
 use volary_episode::{Episode, native};
-use volary_formats::export::findings::{self, Findings};
-use volary_formats::export::training_rows::{self, RowShape};
+use volary_export::findings::{self, Findings};
+use volary_export::training_rows::{self, RowShape};
 use volary_protocol::library::{Event, ExportFormat, FoundRun, TaggedEpisode};
 
 use super::{LibraryService, Output, Send, opening};

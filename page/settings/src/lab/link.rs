@@ -3,7 +3,7 @@
 use volary_core::{Json, json};
 use volary_episode::Episode;
 use volary_episode::share::{LIMIT, ShareError, pack, unpack};
-use volary_formats::messages_jsonl;
+use volary_export::messages_jsonl;
 use volary_tokens::Builtin;
 
 use super::input::Input;

@@ -8,7 +8,7 @@ use futures_util::future::LocalBoxFuture;
 use leptos::wasm_split::wasm_split;
 use volary_core::Clock;
 use volary_episode::Episode;
-use volary_formats::export::training_rows::RowColumn;
+use volary_export::training_rows::RowColumn;
 use volary_library::LazyCode;
 use volary_library::parquet::{Table, begin_table};
 use volary_library::readers::{Readers, all_readers};

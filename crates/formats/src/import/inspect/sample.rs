@@ -9,9 +9,10 @@ use super::log::Log;
 use super::references::{Attachments, Unresolved, ranges, take_list};
 use crate::import::chat;
 use crate::import::expansion::{Expansion, FACTOR, FREE};
-use crate::import::members::{moment, number, reward};
+use crate::import::members::{moment, number};
 use crate::import::reader::Sink;
 use crate::import::transcript::Transcript;
+use volary_analysis::scores::numeric;
 
 /// Whether a value is a separate sample.
 pub(super) fn is_sample(value: &Json) -> bool {
@@ -236,28 +237,10 @@ fn judged(sample: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
     let mut numbers = episode
         .scores
         .iter()
-        .filter_map(|score| worth(&score.value));
+        .filter_map(|score| numeric(&score.value));
     if let Some(reward) = numbers.next() {
         episode.rewards = Rewards::Whole(reward);
     }
-}
-
-/// The numeric value of a score: Inspect's letters mean correct, partly correct, incorrect, and no answer; the
-/// usual words for true and false are accepted.
-pub(crate) fn worth(value: &Json) -> Option<f64> {
-    let worth = match value {
-        Json::Text(letter) => match &**letter {
-            "C" => Some(1.0),
-            "P" => Some(0.5),
-            "I" | "N" => Some(0.0),
-            word if ["yes", "true"].contains(&&*word.to_lowercase()) => Some(1.0),
-            word if ["no", "false"].contains(&&*word.to_lowercase()) => Some(0.0),
-            _ => reward(value),
-        },
-        other => reward(other),
-    };
-    // A sample that could not be scored has NaN.
-    worth.filter(|worth| !worth.is_nan())
 }
 
 fn ended(sample: &mut Object, log: &Log, episode: &mut Episode) {

@@ -5,7 +5,7 @@ use volary_core::{AnyMessage, Tool, ToolResponseMessage, json, object};
 use volary_episode::episode::{Episode, Outcome, StepRecord};
 use volary_episode::time;
 
-use crate::export::parts::put;
+use crate::parts::put;
 
 /// The model call that led to a step. Its input consists of the previous messages, so it is not repeated.
 pub(super) fn model_event(

@@ -27,9 +27,9 @@ pub const MARK: &str = "volary_rows";
 /// What precedes the name of a stream if a row has another member of that name.
 pub const STREAM: &str = "stream/";
 /// Flags of token records in `token_flags`.
-pub(crate) const UNDIVIDED: &str = "undivided";
+pub const UNDIVIDED: &str = "undivided";
 /// See [`UNDIVIDED`].
-pub(crate) const RECONSTRUCTED: &str = "reconstructed";
+pub const RECONSTRUCTED: &str = "reconstructed";
 
 const VERSION: i64 = 1;
 

@@ -9,7 +9,7 @@ use volary_core::tool::wire::ToolDumpOptions;
 use volary_core::{AnyMessage, object};
 use volary_episode::episode::{Episode, Outcome, StepRecord};
 
-use crate::export::parts::dumped;
+use crate::parts::dumped;
 
 /// The lines of the episodes, each with a trailing line break.
 pub fn to_text<'a>(episodes: impl IntoIterator<Item = &'a Episode>) -> String {

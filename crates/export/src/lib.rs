@@ -1,4 +1,4 @@
-//! Writers for the formats of other tools, and for reading.
+//! Writers for the formats of other tools, and for reading. Pure: episodes in, text out.
 //!
 //! - [`atif`]: ATIF 1.7 (Harbor). [`inspect`]: a log of Inspect, `.json`. [`ldp`]: trajectories of ldp.
 //! - [`html`]: one episode as a self-contained page. [`findings`]: notes on several, as a page.
@@ -6,8 +6,10 @@
 //! - [`training_rows`]: rows of data sets, with tokens.
 //! - `parts`: shared helpers.
 //!
-//! The other writers are [`native`](volary_episode::native), [`renderer_files`](crate::renderer_files) and
-//! [`messages_jsonl`](crate::messages_jsonl). A table for spreadsheets is `volary_analysis::csv`.
+//! - [`messages_jsonl`]: OpenAI-style messages. [`markdown`]: an episode as Markdown.
+//!
+//! The other writers are [`native`](volary_episode::native) and `volary_formats::renderer_files`. A table for spreadsheets
+//! is `volary_analysis::csv`.
 //!
 //! Invariants: the output is standard JSON; numbers that JSON cannot represent become null, except in [`training_rows`],
 //! where null is a gap.
@@ -17,7 +19,9 @@ pub mod findings;
 pub mod html;
 pub mod inspect;
 pub mod ldp;
-pub(crate) mod parts;
+pub mod markdown;
+pub mod messages_jsonl;
+mod parts;
 pub mod slime;
 pub mod tau_bench;
 pub mod training_rows;

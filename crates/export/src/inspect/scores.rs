@@ -4,8 +4,8 @@ use volary_core::json::{Json, Key, Object};
 use volary_core::{json, object};
 use volary_episode::episode::{Episode, Score};
 
-use crate::export::parts::put;
-use crate::import::worth;
+use crate::parts::put;
+use volary_analysis::scores::numeric;
 
 /// The scores. Inspect shows the first one with a value. If that is not the reward of the episode, the reward is
 /// inserted before it.
@@ -39,7 +39,10 @@ pub(super) fn scores(episode: &Episode) -> Object {
         pairs.push((name.to_string().into(), score.into()));
     }
     if let Some(reward) = episode.reward() {
-        let first = episode.scores.iter().find_map(|score| worth(&score.value));
+        let first = episode
+            .scores
+            .iter()
+            .find_map(|score| numeric(&score.value));
         if first != Some(reward) {
             // Another score may have that name already.
             let is_taken = |name: &str| pairs.iter().any(|(known, _)| known.as_ref() == name);
