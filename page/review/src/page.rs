@@ -19,7 +19,6 @@ use super::notes_file;
 use super::notes_panel;
 use super::opened_pages;
 use super::opening::Openings;
-use super::panels::NOTES;
 use super::quote::selected_passage;
 use super::selection::Look;
 use super::sequence::Sequence;
@@ -39,6 +38,7 @@ use volary_ui::lazy::lazy;
 use volary_ui::navigation::{Hooks, Page, Pages, use_pages};
 use volary_view::review::address::{self, ShownPlace};
 use volary_view::review::screen::{KeyAction, ReviewScreen, TITLE, names_file_of_one};
+use volary_view::review::side_panels::NOTES;
 
 /// The time until the first rows are drawn. What only the playground and opened trajectories need is prepared after that.
 const FIRST_ROWS: Duration = Duration::from_millis(500);

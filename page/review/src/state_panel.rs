@@ -14,12 +14,12 @@ use volary_view::state_path::{of_pointer, words as path_words};
 
 use super::gradually::{Work, gradually};
 use super::notes::Notes;
-use super::panels::{NOTES, STATE};
 use super::viewer::Viewer;
 use volary_playground::frame_pane::FrameAndTree;
 use volary_playground::state::Playground;
 use volary_ui::reward_curve::measure_curve;
 use volary_ui::text::inert;
+use volary_view::review::side_panels::{NOTES, STATE};
 
 /// The maximum number of changes listed.
 const MOST_CHANGES: usize = 60;

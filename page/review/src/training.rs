@@ -15,12 +15,9 @@ mod group_view;
 mod head;
 mod kept_reward;
 mod run_view;
-mod shown_run;
-mod step_rows;
 mod step_view;
 mod steps_table;
 mod task_table;
-mod texts;
 mod timeline;
 pub mod trail;
 
@@ -37,8 +34,8 @@ use super::comparison::EpisodeComparison;
 use super::gradually::{Work, gradually};
 use super::selection::Look;
 use head::Head;
-use shown_run::{Level, RunContent, ShownRun, tab_title};
 use volary_browser::{element, location, timers};
+use volary_view::review::training::shown_run::{Level, RunContent, ShownRun, tab_title};
 
 /// The number of rows looked at per slice.
 const LOOKED_AT: usize = 512;

@@ -13,7 +13,6 @@ use volary_app::review::episode_search::{EpisodeSearch, SearchEffect};
 use volary_episode::Episode;
 use volary_view::highlight::Spot;
 
-use super::panels::{DETAILS, RESULT, telling_panel};
 use super::spots::{HitPlace, spot_of};
 use volary_library_client::{LibraryClient, requests};
 use volary_playground::frame_pane::EpisodeSignals;
@@ -23,6 +22,7 @@ use volary_ui::present::{Deck, ShownSlide, SlideSteps};
 use volary_ui::text::inert;
 use volary_ui::transcript::passage;
 use volary_ui::transcript::reading::ReadingOptions;
+use volary_view::review::side_panels::{DETAILS, RESULT, telling_panel};
 
 /// Signals of an open episode.
 #[derive(Clone, Copy)]
@@ -338,7 +338,7 @@ mod tests {
     use volary_episode::{Ending, Outcome, StepRecord};
 
     use super::*;
-    use crate::panels::NOTES;
+    use volary_view::review::side_panels::NOTES;
 
     /// An episode with an id and this many steps, of which the marked ones failed.
     fn episode(id: &str, steps: usize, failed: &[usize]) -> Arc<Episode> {

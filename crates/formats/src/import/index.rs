@@ -1,7 +1,7 @@
 //! Reads large files piece by piece: the table row of each episode, and the episode's byte range in the file,
 //! so that it can be opened from there later. The file itself is never in memory.
 //!
-//! - `in_place`: the driver of all that follows ([`open_in_place`]). `slices`: files of lines, or of one list.
+//! - `in_place`: what drives all that follows; `opening`: recognises a file ([`open_in_place`]). `slices`: files of lines, or of one list.
 //! - `elements`: the boundaries of list elements, in bytes that arrive in chunks. `growing`: parser of a long element
 //!   while it arrives. `reading`: a piece of a file to rows. `packed`: logs in zip files. [`torch_dump`]: rollout dumps.
 //!   [`annotated`]: annotations of the traces of a file.
@@ -14,6 +14,7 @@ pub mod annotated;
 mod elements;
 mod growing;
 mod in_place;
+mod opening;
 mod packed;
 mod reading;
 mod slices;
@@ -31,10 +32,8 @@ use super::registry::Chosen;
 use super::{ImportOutcome, Note};
 use elements::Elements;
 use growing::Growing;
-pub use in_place::{
-    InPlace, LARGE, LARGE_GROWING, LARGE_PACKED, Progress, directory, is_large,
-    open as open_in_place,
-};
+pub use in_place::{InPlace, LARGE, LARGE_GROWING, LARGE_PACKED, Progress, is_large};
+pub use opening::{directory, open as open_in_place};
 pub use packed::PackedLog;
 use reading::{Kind, Pieces};
 pub use reading::{open, open_mapped};

@@ -14,13 +14,13 @@ use super::Tokens;
 use super::pins::{pin, pins};
 use super::strip::whole_strip;
 use super::vocabulary::Texts;
-use crate::panels::TOKENS;
 use volary_browser as browser;
 use volary_browser::files::pick;
 use volary_browser::spawn;
 use volary_connections::tokenizer;
 use volary_ui::text::inert;
 use volary_ui::transcript::reading::ReadingOptions;
+use volary_view::review::side_panels::TOKENS;
 
 /// The toolbar, or why the tokens can't be shown.
 #[component]

@@ -11,10 +11,10 @@ use super::checks::Checks;
 use super::trained::TrainedText;
 use super::vocabulary::shown;
 use super::{Tokens, is_positive};
-use crate::panels::TOKENS;
 use volary_connections::tokenizer;
 use volary_ui::number_field::NumberField;
 use volary_ui::text::inert;
+use volary_view::review::side_panels::TOKENS;
 
 #[component]
 pub(crate) fn TokenPanel(tokens: Tokens) -> impl IntoView {

@@ -8,10 +8,10 @@ use volary_core::quantity::count_text;
 use volary_view::route::TrainingPlace;
 use volary_view::training::SIDE;
 
-use super::shown_run::group_key;
-use super::texts::{TileOrder, TileTexts, reward_bars};
 use super::{ShownRun, Training};
 use volary_ui::text::inert;
+use volary_view::review::training::shown_run::group_key;
+use volary_view::review::training::texts::{TileOrder, TileTexts, reward_bars};
 
 /// The maximum number of groups shown.
 const MOST_GROUPS: usize = 500;

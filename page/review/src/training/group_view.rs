@@ -9,13 +9,13 @@ use volary_core::quantity::plural;
 use volary_episode::EndingKind;
 use volary_view::training::{column_decimals, column_text, sample_figure_text};
 
-use super::texts::{advantage_text, group_facts};
 use super::timeline::times;
 use super::{ShownRun, Training};
 use crate::compare_page;
 use crate::groups::bar;
 use volary_library_client::requests;
 use volary_ui::text::inert;
+use volary_view::review::training::texts::{advantage_text, group_facts};
 
 pub(super) fn view(
     training: Training,

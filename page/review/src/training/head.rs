@@ -8,12 +8,12 @@ use volary_analysis::training::{RewardChoice, RunRows};
 use volary_protocol::library::FoundRun;
 use volary_view::route::TrainingPlace;
 
-use super::shown_run::Way;
 use super::{ShownRun, Training, kept_reward};
 use crate::export_chosen::findings;
 use volary_browser::location;
 use volary_ui::sharing_check::{CheckedExport, CheckedExportDialog};
 use volary_ui::text::inert;
+use volary_view::review::training::shown_run::Way;
 
 #[component]
 pub(super) fn Head(training: Training) -> impl IntoView {

@@ -11,9 +11,9 @@ use volary_view::training::figure_text;
 use super::card::card;
 use super::steps_table::steps_table;
 use super::task_table::task_table;
-use super::texts::{gaps_text, run_facts};
 use super::{ShownRun, Training};
 use volary_ui::text::inert;
+use volary_view::review::training::texts::{gaps_text, run_facts};
 
 /// The maximum number of changes that are named.
 const MOST_CHANGES: usize = 4;

@@ -10,9 +10,9 @@ use volary_analysis::training::StepSummary;
 
 use super::distribution::card;
 use super::group_tiles::groups;
-use super::texts::{step_facts, table_address};
 use super::timeline::times;
 use super::{ShownRun, Training};
+use volary_view::review::training::texts::{step_facts, table_address};
 
 pub(super) fn view(
     training: Training,

@@ -4,10 +4,10 @@ use leptos::prelude::*;
 use volary_view::route::TrainingPlace;
 
 use super::ShownRun;
-use super::step_rows::{StepRow, StepRows};
-use super::texts::left_out;
 use crate::groups::bar;
 use volary_ui::text::inert;
+use volary_view::review::training::step_rows::{StepRow, StepRows};
+use volary_view::review::training::texts::left_out;
 
 /// The table of a run at a place, with the steps of another one below its own.
 pub(super) fn steps_table(

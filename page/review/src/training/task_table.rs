@@ -9,11 +9,11 @@ use volary_core::quantity::count_text;
 use volary_view::route::TrainingPlace;
 use volary_view::training::spread_text;
 
-use super::texts::left_out;
 use super::{ShownRun, Training};
 use volary_browser::element;
 use volary_ui::number_field::NumberField;
 use volary_ui::text::inert;
+use volary_view::review::training::texts::left_out;
 
 /// The maximum number of tasks that are listed.
 const MOST_LISTED: usize = 500;

@@ -1,26 +1,19 @@
-//! Reads a large file in place: one driver for lines, lists, packed logs and rollout dumps.
+//! A large file that is read in place: lines, lists, packed logs and rollout dumps. [`super::open_in_place`] recognises it.
 //!
-//! [`open`] recognises the file. The caller asks for more until the end ([`InPlace::next`]) and takes the entries that were
+//! The caller asks for more until the end ([`InPlace::next`]) and takes the entries that were
 //! found meanwhile. To stop, it drops the future, and the reader with it.
 //!
 //! Invariants: each byte is asked for about once, and what comes next is requested while the bytes before it are parsed. The
 //! file is never in memory as a whole; one that can only be read so is [`Progress::Whole`], which is known after the first
 //! entries at the latest.
 
-use std::rc::Rc;
-
 use futures_util::future::LocalBoxFuture;
 use volary_episode::episode::Episode;
 
-use super::packed::PackedLog;
-use super::slices::Slices;
-use super::torch_dump::TorchDump;
 use super::{Entry, Indexer};
 use crate::archive::is_archive;
-use crate::archive::listing::{ListedMember, Parts, Unlisted, list};
 use crate::import::Note;
-use crate::import::fields::{FieldMapping, Mappings, Unmapped};
-use crate::read_at::ReadAt;
+use crate::import::fields::{FieldMapping, Unmapped};
 
 /// The minimum size of files that are read in place, if they can be…
 pub const LARGE: u64 = 4 << 20;
@@ -28,9 +21,6 @@ pub const LARGE: u64 = 4 << 20;
 pub const LARGE_PACKED: u64 = 1 << 18;
 /// …and that of files that are being written to: what is appended to them is read on from their last line.
 pub const LARGE_GROWING: u64 = 1 << 16;
-/// The maximum number of members of an archive.
-const MOST_MEMBERS: usize = 500_000;
-
 /// Whether a file of this size, which begins with these bytes, is read in place if its format allows that.
 pub fn is_large(size: u64, start: &[u8], is_growing: bool) -> bool {
     size >= match (is_archive(start), is_growing) {
@@ -96,44 +86,6 @@ pub trait InPlace {
 
     /// Ends the file at [`Progress::End`]: what is unfinished is read as far as possible.
     fn finish(&mut self) {}
-}
-
-/// Opens a file to read it in place; `None` if it must be read as a whole. Records that no reader recognises are read by
-/// the mappings.
-pub async fn open(
-    file: Rc<dyn ReadAt>,
-    mappings: Mappings,
-) -> Result<Option<Box<dyn InPlace>>, String> {
-    let start = file.read(0..file.size().min(4)).await?;
-    if !is_archive(&start) {
-        let size = file.size();
-        let slices = Slices::of(file, size, mappings);
-        return Ok(Some(Box::new(slices)));
-    }
-    let Some((members, parts)) = directory(&*file).await? else {
-        return Ok(None);
-    };
-    if let Some(dump) = TorchDump::of(Rc::clone(&file), file.size(), &members) {
-        return Ok(Some(Box::new(dump)));
-    }
-    let log = PackedLog::of(file, &members, parts);
-    Ok(log.map(|log| Box::new(log) as Box<dyn InPlace>))
-}
-
-/// The members of a zip file, and what was read of it; `None` if it is damaged, or packed in another way. A truncated archive
-/// is read as a whole.
-pub async fn directory(file: &dyn ReadAt) -> Result<Option<(Vec<ListedMember>, Parts)>, String> {
-    let mut parts = Parts::of(file.size());
-    loop {
-        match list(&parts, MOST_MEMBERS) {
-            Ok(members) => return Ok(Some((members, parts))),
-            Err(Unlisted::Failed(_)) => return Ok(None),
-            Err(Unlisted::Wanted(range)) => {
-                let bytes = file.read(range.clone()).await?;
-                parts.add(range.start, bytes);
-            }
-        }
-    }
 }
 
 /// Whether the rows of this many samples are shown before the next one is read: the first one at once, the next ones once

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use crate::library::FIRST_COLUMNS;
+use crate::route::{ReviewPlace, Route};
+use crate::training::{SIDE, figure_text, spread_text};
 use volary_analysis::table::Column;
 use volary_analysis::table::filter::Filter;
 use volary_analysis::table::view::View;
 use volary_analysis::training::{RewardChoice, Sample, SampleGroup, StepSummary, TrainingRun};
 use volary_core::quantity::{count_text, plural};
-use volary_view::library::FIRST_COLUMNS;
-use volary_view::route::{ReviewPlace, Route};
-use volary_view::training::{SIDE, figure_text, spread_text};
 
 /// The maximum number of files that a filter of the table names.
 const MOST_FILES: usize = 16;
@@ -20,7 +20,7 @@ const SHADES: usize = 5;
 /// The maximum number of samples whose rewards a tile shows.
 const MOST_BARS: usize = 64;
 
-pub(super) fn run_facts(run: &TrainingRun) -> String {
+pub fn run_facts(run: &TrainingRun) -> String {
     let sum = |count: fn(&StepSummary) -> usize| run.steps.iter().map(count).sum::<usize>();
     let rewards = run.samples.iter().map(|sample| sample.reward);
     let unscored = rewards.clone().filter(Option::is_none).count();
@@ -47,7 +47,7 @@ pub(super) fn run_facts(run: &TrainingRun) -> String {
     parts.join(" · ")
 }
 
-pub(super) fn step_facts(step: &StepSummary) -> String {
+pub fn step_facts(step: &StepSummary) -> String {
     let reward = step.spreads.first().copied().unwrap_or_default();
     let mut parts = vec![plural(step.samples.len(), "sample")];
     parts.extend(group_part(
@@ -93,7 +93,7 @@ fn counted<const N: usize>(counts: [(usize, &str); N]) -> impl Iterator<Item = S
     counts.map(|(count, words)| format!("{} {words}", count_text(count)))
 }
 
-pub(super) fn group_facts(step: &StepSummary, group: &SampleGroup) -> String {
+pub fn group_facts(step: &StepSummary, group: &SampleGroup) -> String {
     let reward = &group.reward;
     let mut parts = vec![
         format!("Step {}", step.step),
@@ -115,7 +115,7 @@ pub(super) fn group_facts(step: &StepSummary, group: &SampleGroup) -> String {
 }
 
 /// Names the steps that have no samples.
-pub(super) fn gaps_text(run: &TrainingRun) -> Option<String> {
+pub fn gaps_text(run: &TrainingRun) -> Option<String> {
     let (named, others) = run
         .missing_steps
         .split_at(run.missing_steps.len().min(MOST_GAPS));
@@ -132,12 +132,12 @@ pub(super) fn gaps_text(run: &TrainingRun) -> Option<String> {
 }
 
 /// Says how many of something are left out; `None` if none is.
-pub(super) fn left_out(count: usize, words: &str) -> Option<String> {
+pub fn left_out(count: usize, words: &str) -> Option<String> {
     (count > 0).then(|| format!("{} {words}", count_text(count)))
 }
 
 /// The advantage of a sample: one figure, or the range over its tokens.
-pub(super) fn advantage_text(advantage: Option<(f64, f64)>) -> String {
+pub fn advantage_text(advantage: Option<(f64, f64)>) -> String {
     match advantage {
         None => "–".to_owned(),
         Some((low, high)) if (low - high).abs() < 1e-9 => figure_text(low, false),
@@ -151,7 +151,7 @@ pub(super) fn advantage_text(advantage: Option<(f64, f64)>) -> String {
 
 /// The address of the table of trajectories, filtered to the samples of a step.
 /// The reward that counts has a column.
-pub(super) fn table_address(samples: &[Sample], step: i64, choice: &RewardChoice) -> String {
+pub fn table_address(samples: &[Sample], step: i64, choice: &RewardChoice) -> String {
     let has_step = samples.first().is_some_and(|sample| {
         let value = sample.row.metadata.get("step");
         value.is_some_and(|value| !value.is_null())
@@ -196,7 +196,7 @@ fn columns_with(other: Column) -> Vec<Column> {
 
 /// The order of the tiles of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum TileOrder {
+pub enum TileOrder {
     #[default]
     Number,
     Mean,
@@ -244,7 +244,7 @@ impl TileOrder {
 
 /// A tile for a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TileTexts {
+pub struct TileTexts {
     pub class: String,
     pub name: String,
     /// The task, if the name does not say it.
@@ -297,7 +297,7 @@ fn shade(mean: f64, (low, high): (f64, f64)) -> usize {
 }
 
 /// One bar for each reward; a sample without a finite one has none.
-pub(super) fn reward_bars(rewards: &[Option<f64>], (low, high): (f64, f64)) -> String {
+pub fn reward_bars(rewards: &[Option<f64>], (low, high): (f64, f64)) -> String {
     /// The height of the lowest reward, so that it differs from none.
     const LOWEST: f64 = 80.0;
     let count = rewards.len().clamp(1, MOST_BARS);

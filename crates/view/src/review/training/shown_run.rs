@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::route::TrainingPlace;
+use crate::training::figure_text;
 use volary_analysis::training::{
     Measure, RewardChoice, RunRows, Sample, SampleGroup, StepSummary, TrainingRun,
 };
 use volary_core::json::Text;
-use volary_view::route::TrainingPlace;
-use volary_view::training::figure_text;
 
 #[derive(Debug)]
-pub(super) struct ShownRun {
+pub struct ShownRun {
     pub id: String,
     pub title: String,
     pub run: TrainingRun,
@@ -20,7 +20,7 @@ pub(super) struct ShownRun {
 
 /// What is shown of a run.
 #[derive(Debug, PartialEq)]
-pub(super) enum Level<'a> {
+pub enum Level<'a> {
     Run,
     Step(usize, &'a StepSummary),
     Group(&'a StepSummary, &'a SampleGroup),
@@ -241,13 +241,13 @@ impl ShownRun {
 }
 
 /// The key of a group in addresses.
-pub(super) fn group_key(group: &SampleGroup) -> String {
+pub fn group_key(group: &SampleGroup) -> String {
     group.key.as_deref().unwrap_or_default().to_owned()
 }
 
 /// The heading of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Way {
+pub struct Way {
     pub title: String,
     /// The task of a group, if its name does not say it.
     pub note: Option<String>,
@@ -257,7 +257,7 @@ pub(super) struct Way {
 
 /// The way back from an episode.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Trail {
+pub struct Trail {
     /// The links to run, step and group.
     pub links: Vec<(String, String)>,
     /// The name of the open sample, its index in the group, and the number of samples.
@@ -269,7 +269,7 @@ pub(super) struct Trail {
 }
 
 /// The title of the tab at a place. `run` is the title of the run, once it is known.
-pub(super) fn tab_title(place: &TrainingPlace, run: Option<&str>) -> String {
+pub fn tab_title(place: &TrainingPlace, run: Option<&str>) -> String {
     let run = run.unwrap_or("Training run");
     match (place.step, &place.group) {
         (Some(step), Some(group)) => format!("Step {step}, group {group} – {run}"),
@@ -281,7 +281,7 @@ pub(super) fn tab_title(place: &TrainingPlace, run: Option<&str>) -> String {
 /// What the body shows. Equal if it would look the same, so that a run that is being written moves nothing that a reader
 /// of an earlier step looks at.
 #[derive(Clone, Debug)]
-pub(super) struct RunContent {
+pub struct RunContent {
     pub shown: Arc<ShownRun>,
     pub place: TrainingPlace,
 }
@@ -317,7 +317,7 @@ impl RunContent {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub mod tests {
     use volary_analysis::table::Row;
     use volary_analysis::training::Catalog;
     use volary_core::object;

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use crate::route::TrainingPlace;
+use crate::training::{column_decimals, column_text, spread_text};
 use volary_analysis::training::{Measure, StepSummary, TrainingRun};
 use volary_core::quantity::count_text;
-use volary_view::route::TrainingPlace;
-use volary_view::training::{column_decimals, column_text, spread_text};
 
-use super::ShownRun;
+use super::shown_run::ShownRun;
 
 /// The maximum number of steps that are listed.
 const MOST_LISTED: usize = 500;
 
 /// The rows of a table of steps, with its columns.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct StepRows {
+pub struct StepRows {
     /// The titles after the step's own.
     pub columns: Vec<String>,
     pub rows: Vec<StepRow>,
@@ -26,7 +26,7 @@ pub(super) struct StepRows {
 
 /// A step of one of the runs.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct StepRow {
+pub struct StepRow {
     pub name: String,
     /// The address of the step.
     pub href: String,
