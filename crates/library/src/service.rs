@@ -1,12 +1,12 @@
-//! The library service: reads files, stores and opens episodes, and searches in them. [`LibraryService`] holds the
+//! The library service: reads files, stores and opens episodes, and searches in them. [`LibraryService`] is the
 //! state; the jobs are modules of functions over it.
 //!
-//! - `listing`: all episodes, from the store and from changes by other tabs. `opening`: opens an episode from
+//! - `state`: the state, with `previews` and `search_state`. `listing`: all episodes, from the store and from changes by other tabs. `opening`: opens an episode from
 //!   where it is stored. `first_episode`: the first episode of files that are not stored.
 //!   `finding`: full-text search. `exporting`: files of several episodes.
 //! - `listed_files`: the files of a list, which `volary view` writes while it reads folders. `continuation`: reads on in
 //!   files that have grown, and `renewal` keeps the rows of those that are read again.
-//! - `reading`: files to episodes. Large files are imported by `streaming_import`, each a `large_file`. Their first episode can be
+//! - `reading`: files to episodes; `running_import`: what its steps share. Large files are imported by `streaming_import`, each a `large_file`. Their first episode can be
 //!   opened meanwhile (`partial_preview`). Other files are imported by `whole_file_import`. `report`: what is said about all of them.
 //!   `known_files` recognises files that were imported before. `naming` chooses ids, and `cancelled` holds the cancelled
 //!   readings. `unstored`: episodes that the browser refused to store. `annotations` joins annotations with traces in large files, and `step_dumps` training dumps with rollouts.
@@ -29,145 +29,40 @@ mod listing;
 mod naming;
 mod opening;
 mod partial_preview;
+mod previews;
 mod reading;
 mod renewal;
 mod report;
 mod reread;
+mod running_import;
+mod search_state;
+mod state;
 mod step_dumps;
 mod streaming_import;
 mod unstored;
 mod whole_file_import;
 
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use volary_analysis::sensitive;
 use volary_analysis::table::Row;
-use volary_app::library::origin::PUBLISHED;
 use volary_core::Clock;
-use volary_core::in_flight::{Flight, InFlight};
 use volary_core::json::{Json, Text};
-use volary_formats::import::fields::Mappings;
 use volary_protocol::episode::chunks;
 use volary_protocol::library::{
     Event, FileChanges, FileList, Origin, Request, SensitiveEpisode, TaggedEpisode,
 };
 use volary_protocol::{ChangedEpisodes, RequestId};
 
-use self::cancelled::Cancelled;
-use self::continuation::Continuation;
-use self::finding::Search;
-use self::partial_preview::Previews;
+use self::state::{BATCH, Send, report_unstored};
+pub use self::state::{LibraryService, Output};
 use crate::file_server::FileServer;
-use crate::lazy_code::LazyCode;
 use crate::replay::{self, Replayed};
-use crate::repository::{EpisodeStore, InFile, MemoryStore};
-use crate::source::{Source, Window};
-
-/// The maximum number of rows per message.
-const BATCH: usize = 200;
-
-/// A reply.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Output {
-    Event(Event),
-    /// A file to save, in parts.
-    File {
-        name: &'static str,
-        /// The parts of its contents.
-        parts: Vec<Vec<u8>>,
-    },
-}
-
-/// Where replies go.
-pub type Send<'a> = &'a dyn Fn(Output);
-
-/// The state of the library service.
-pub struct LibraryService {
-    store: Box<dyn EpisodeStore>,
-    /// Episodes that are not stored, such as those of the site.
-    in_memory: MemoryStore,
-    /// Those among them that the page stores as soon as the browser allows it.
-    unstored: RefCell<BTreeSet<Text>>,
-    code: Rc<dyn LazyCode>,
-    clock: Rc<dyn Clock>,
-    /// Seconds since 1970.
-    today: fn() -> f64,
-    known: RefCell<Known>,
-    /// The paths of the files that episodes came from, as far as each came from one.
-    file_of: RefCell<HashMap<Text, Text>>,
-    /// The addresses of listed files, by path.
-    url_of: RefCell<HashMap<Text, Text>>,
-    /// The files that episodes were opened from.
-    windows: RefCell<BTreeMap<Text, Rc<Window>>>,
-    /// How records of unknown shapes are read.
-    mappings: RefCell<Mappings>,
-    /// How listed files are read on once they have grown, by path.
-    continuations: RefCell<HashMap<Text, Continuation>>,
-    search: Search,
-    /// The cancelled readings.
-    cancelled: Cancelled,
-    in_flight: InFlight,
-    previews: Previews,
-    /// Whether the store was asked for all episodes.
-    has_asked: Cell<bool>,
-}
-
-/// The known episodes.
-#[derive(Default)]
-struct Known {
-    /// Whether all stored episodes are among them.
-    is_whole: bool,
-    episodes: HashMap<Text, KnownEpisode>,
-}
-
-/// The known facts about an episode that was not opened.
-#[derive(Clone)]
-struct KnownEpisode {
-    name: Text,
-    /// The location of an episode without a text of its own.
-    place: Option<Rc<InFile>>,
-}
-
-impl KnownEpisode {
-    fn of(row: &Row, place: Option<InFile>) -> KnownEpisode {
-        KnownEpisode {
-            name: row.name.clone(),
-            place: place.map(Rc::new),
-        }
-    }
-}
+use crate::repository::EpisodeStore;
+use crate::source::Source;
 
 impl LibraryService {
-    /// Creates a library over a store.
-    pub fn new(
-        store: impl EpisodeStore + 'static,
-        code: Rc<dyn LazyCode>,
-        clock: Rc<dyn Clock>,
-        today: fn() -> f64,
-    ) -> LibraryService {
-        LibraryService {
-            store: Box::new(store),
-            in_memory: MemoryStore::default(),
-            unstored: RefCell::default(),
-            code,
-            clock,
-            today,
-            known: RefCell::default(),
-            file_of: RefCell::default(),
-            url_of: RefCell::default(),
-            windows: RefCell::default(),
-            mappings: RefCell::default(),
-            continuations: RefCell::default(),
-            search: Search::default(),
-            cancelled: Cancelled::default(),
-            in_flight: InFlight::default(),
-            previews: Previews::default(),
-            has_asked: Cell::new(false),
-        }
-    }
-
     /// Handles a request that needs nothing but this service.
     pub async fn handle(&self, id: RequestId, request: Request, send: Send<'_>) {
         let refuse = |reason: String| {
@@ -308,89 +203,6 @@ impl LibraryService {
         self.code.replay(episode, Rc::clone(&self.clock)).await
     }
 
-    /// Announces that files will be read soon, so that opening an unknown episode waits for it.
-    pub fn expect(&self) -> Flight<'_> {
-        self.in_flight.begin()
-    }
-
-    /// Resolves when a reading is cancelled.
-    pub fn cancelled(&self, number: RequestId) -> impl Future<Output = ()> {
-        self.cancelled.of(number)
-    }
-
-    fn remember(&self, row: &Row, place: Option<InFile>) {
-        let volume = KnownEpisode::of(row, place);
-        let mut known = self.known.borrow_mut();
-        known.episodes.insert(row.id.clone(), volume);
-    }
-
-    /// Notes which file an episode came from.
-    fn came_from(&self, id: &Text, file: &Text) {
-        let mut file_of = self.file_of.borrow_mut();
-        file_of.insert(id.clone(), file.clone());
-    }
-
-    /// How much of everything is held.
-    #[cfg(test)]
-    fn sizes(&self) -> Vec<usize> {
-        let (episodes, files) = self.in_memory.sizes();
-        let (indexed, texts) = self.search.sizes();
-        vec![
-            episodes,
-            files,
-            indexed,
-            texts,
-            self.known.borrow().episodes.len(),
-            self.file_of.borrow().len(),
-            self.url_of.borrow().len(),
-            self.windows.borrow().len(),
-            self.continuations.borrow().len(),
-            self.previews.size(),
-            self.cancelled.size(),
-        ]
-    }
-
-    fn volume(&self, id: &str) -> Option<KnownEpisode> {
-        self.known.borrow().episodes.get(id).cloned()
-    }
-
-    /// Forgets an episode. Its records are not deleted.
-    fn lose(&self, id: &Text) -> Option<KnownEpisode> {
-        self.search.remove(id);
-        self.previews.remove(id);
-        self.file_of.borrow_mut().remove(id);
-        self.known.borrow_mut().episodes.remove(id)
-    }
-
-    /// Whether any known episode is in a file.
-    fn is_wanted(&self, file: &Text) -> bool {
-        let known = self.known.borrow();
-        let mut places = known.episodes.values().flat_map(|volume| &volume.place);
-        places.any(|place| place.file == *file)
-    }
-
-    fn store_of(&self, id: &str) -> &dyn EpisodeStore {
-        if self.in_memory.has(id) {
-            &self.in_memory
-        } else {
-            &*self.store
-        }
-    }
-
-    /// Returns the rows of these episodes, those of the site first.
-    async fn rows_of(&self, ids: &[Text]) -> Vec<Row> {
-        let (in_memory, own): (Vec<Text>, Vec<Text>) =
-            ids.iter().cloned().partition(|id| self.in_memory.has(id));
-        let in_memory = self.in_memory.rows_of(&in_memory).await.into_iter();
-        let rows = in_memory.chain(self.store.rows_of(&own).await);
-        rows.map(|(row, _)| row).collect()
-    }
-
-    /// Whether an episode belongs to the site and therefore cannot be deleted.
-    fn is_of_site(&self, id: &str) -> bool {
-        self.in_memory.origin(id).as_deref() == Some(PUBLISHED)
-    }
-
     async fn forget(&self, ids: &[Text]) {
         opening::wait_until_stored(self, ids).await;
         let ids = ids.iter().filter(|id| !self.is_of_site(id));
@@ -460,13 +272,6 @@ impl LibraryService {
             }
         }
         send(Output::Event(Event::Sensitive { found }));
-    }
-}
-
-fn report_unstored(kept: Result<(), String>, send: Send<'_>) {
-    if let Err(reason) = kept {
-        let reason = reason.into();
-        send(Output::Event(Event::NotKept { reason }));
     }
 }
 

@@ -18,8 +18,8 @@ use volary_formats::import::fields::Mappings;
 use volary_formats::import::index::annotated::{AnnotationPlaces, is_annotation};
 use volary_formats::import::index::{Entry, LARGE, LARGEST_WHOLE, Progress};
 
-use super::LibraryService;
-use super::reading::{RunningImport, is_cancelled};
+use super::running_import::{RunningImport, is_cancelled};
+use super::state::LibraryService;
 use crate::source::{MemoryFile, Source};
 
 /// The size of the slices in which annotations are scanned.

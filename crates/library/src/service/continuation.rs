@@ -6,7 +6,7 @@
 use volary_core::json::Text;
 use volary_formats::import::index::{InPlace, Indexer};
 
-use super::{KnownEpisode, LibraryService};
+use super::state::{KnownEpisode, LibraryService};
 use crate::source::{ReadAt, Window, digest_of};
 
 /// The number of bytes that are compared at either end of what was read.

@@ -17,7 +17,8 @@ use volary_export::findings::{self, Findings};
 use volary_export::training_rows::{self, RowShape};
 use volary_protocol::library::{Event, ExportFormat, FoundRun, TaggedEpisode};
 
-use super::{LibraryService, Output, Send, opening};
+use super::opening;
+use super::state::{LibraryService, Output, Send};
 
 /// What a page of findings is about.
 pub(super) struct Page {

@@ -1,17 +1,16 @@
 //! Full-text search in all episodes, and in one.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use volary_protocol::RequestId;
 use volary_protocol::library::Event;
 
-use volary_analysis::search::{Document, Hit, Query, SearchIndex};
+use volary_analysis::search::{Document, Hit, Query};
 use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_episode::Episode;
 
-use super::{BATCH, KnownEpisode, LibraryService, Output, Send, listing, opening};
+use super::state::{BATCH, KnownEpisode, LibraryService, Output, Send};
+use super::{listing, opening};
 use crate::findings::{EpisodeMatch, Match, find};
 
 /// The number of characters of context on each side of a match.
@@ -20,61 +19,6 @@ const AROUND: usize = 40;
 const MOST_SHOWN: usize = 1000;
 /// The maximum number of episodes that are indexed before the first search.
 pub(super) const SETTLED: usize = 20_000;
-
-/// The search index, and the state of the last search.
-#[derive(Default)]
-pub(super) struct Search {
-    index: RefCell<SearchIndex>,
-    /// The ids of episodes that are indexed, or that cannot be read.
-    indexed: RefCell<BTreeSet<Text>>,
-    /// The episode that was searched last, and its texts, cached because people type letter by letter.
-    document: RefCell<Option<(Text, Rc<Document>)>>,
-    /// The latest search, which supersedes earlier ones.
-    last: Cell<RequestId>,
-    is_settling: Cell<bool>,
-}
-
-impl Search {
-    /// Indexes an episode.
-    pub(super) fn insert(&self, episode: &Episode, id: &Text) {
-        self.index.borrow_mut().insert(id.clone(), episode);
-        self.skip(id);
-    }
-
-    /// Indexes the texts of an episode. `is_one_of_many` if there may be very many like it.
-    pub(super) fn insert_document(&self, document: Document, id: &Text, is_one_of_many: bool) {
-        let mut index = self.index.borrow_mut();
-        index.insert_document(id.clone(), document, is_one_of_many);
-        self.skip(id);
-    }
-
-    /// Marks an episode as indexed.
-    fn skip(&self, id: &Text) {
-        self.indexed.borrow_mut().insert(id.clone());
-    }
-
-    fn is_indexed(&self, id: &Text) -> bool {
-        self.indexed.borrow().contains(id)
-    }
-
-    /// Marks a changed episode: it is indexed again before the next search.
-    pub(super) fn changed(&self, id: &Text) {
-        self.indexed.borrow_mut().remove(id);
-    }
-
-    /// The number of indexed episodes, and the number of those in the index.
-    #[cfg(test)]
-    pub(super) fn sizes(&self) -> (usize, usize) {
-        (self.indexed.borrow().len(), self.index.borrow().len())
-    }
-
-    /// Removes an episode.
-    pub(super) fn remove(&self, id: &Text) {
-        *self.document.borrow_mut() = None;
-        self.index.borrow_mut().remove(id);
-        self.indexed.borrow_mut().remove(id);
-    }
-}
 
 /// Indexes missing episodes while the worker is idle.
 pub(super) async fn settle(library: &LibraryService) {

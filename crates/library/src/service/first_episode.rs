@@ -6,7 +6,7 @@ use volary_formats::import::InputFile;
 use volary_formats::import::fields::Mappings;
 use volary_protocol::library::NamedFile;
 
-use super::LibraryService;
+use super::state::LibraryService;
 
 /// Reads files. Returns their first episode with notes for the user, or why there is none.
 pub(super) async fn read(

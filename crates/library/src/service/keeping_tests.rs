@@ -1,5 +1,6 @@
 //! Slow and concurrent stores: which rows are shown while episodes are being stored, and which ids they get.
 
+use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::task::{Context, Waker};
 

@@ -9,8 +9,9 @@ use volary_core::json::Text;
 use volary_formats::import::NoteLevel;
 use volary_protocol::library::Event;
 
-use super::reading::RunningImport;
-use super::{BATCH, LibraryService, Output, reading};
+use super::running_import;
+use super::running_import::RunningImport;
+use super::state::{BATCH, LibraryService, Output};
 use crate::repository::{InFile, KnownFile};
 use crate::source::{Source, end_of, start_of};
 
@@ -23,7 +24,7 @@ pub(super) async fn identify(
     reading: &RunningImport<'_>,
     file: &dyn Source,
 ) -> Result<(Text, Option<Text>), String> {
-    let store = reading::store_for(library, reading.origin);
+    let store = running_import::store_for(library, reading.origin);
     let start = start_of(file).await?;
     let Some(known) = store.file(&start).await.filter(|file| file.whole) else {
         return Ok((start, None));
@@ -70,7 +71,7 @@ pub(super) async fn keep_file(
     let (id, name) = (file.id.clone(), file.name.clone());
     reading.progress(&name, file.size);
     let is_copied = file.source.is_some();
-    let keeping = reading::store_for(library, reading.origin).keep_file(file);
+    let keeping = running_import::store_for(library, reading.origin).keep_file(file);
     let kept = if is_copied {
         library.cancelled.unless(reading.number, keeping).await
     } else {
@@ -90,7 +91,7 @@ pub(super) async fn note_uncopied(
     id: &Text,
     name: &Text,
 ) {
-    let store = reading::store_for(library, reading.origin);
+    let store = running_import::store_for(library, reading.origin);
     let is_here = |file: KnownFile| file.source.is_some();
     if library.is_wanted(id) && !store.file(id).await.is_some_and(is_here) {
         let text = format!(

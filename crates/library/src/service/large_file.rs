@@ -11,9 +11,10 @@ use volary_protocol::library::Origin;
 use super::annotations::AnnotatedTraces;
 use super::continuation::{Continuation, Start};
 use super::finding::SETTLED;
+use super::naming;
 use super::partial_preview::{self, Begun};
-use super::reading::{self, FileOutcome, RunningImport};
-use super::{BATCH, LibraryService, naming};
+use super::running_import::{self, FileOutcome, RunningImport};
+use super::state::{BATCH, LibraryService};
 use crate::repository::{Held, InFile, Item, KnownFile};
 use crate::source::Source;
 
@@ -120,7 +121,7 @@ impl LargeFile<'_, '_> {
                     fields: reader.fields().cloned(),
                     source: Some(Rc::clone(source)),
                 };
-                let store = reading::store_for(library, reading.origin);
+                let store = running_import::store_for(library, reading.origin);
                 let copy = || maybe_done(store.keep_file(known()));
                 let _ = copying.get_or_insert_with(copy).now_or_never();
             }
@@ -182,7 +183,7 @@ impl LargeFile<'_, '_> {
                     file: id.clone(),
                     place: entry.place,
                 };
-                let mut row = reading::stamped(reading, entry.row, entry.bytes);
+                let mut row = running_import::stamped(reading, entry.row, entry.bytes);
                 let is_new;
                 (row.id, is_new) = naming::free_id(library, &row.id, &at);
                 library.remember(&row, Some(at.clone()));
@@ -207,7 +208,7 @@ impl LargeFile<'_, '_> {
                     is_new,
                 }
             });
-            reading::add(library, reading, batch.collect()).await;
+            running_import::add(library, reading, batch.collect()).await;
         }
     }
 }

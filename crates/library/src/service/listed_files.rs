@@ -23,9 +23,10 @@ use volary_protocol::library::{Event, FileChanges, FileList, Origin, RemoteFile}
 use super::continuation::{COMPARED, Continuation};
 use super::dump_pairs::{DumpPairs, other_dump_of};
 use super::file_list::{Groups, Lines};
+use super::reading as readings;
 use super::renewal::Renewal;
 use super::report::Report;
-use super::{LibraryService, Output, Send, reading as readings};
+use super::state::{LibraryService, Output, Send};
 use crate::file_server::{FileServer, ListedFile, Opened};
 use crate::source::{Source, Window};
 

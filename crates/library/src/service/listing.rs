@@ -8,7 +8,8 @@ use volary_app::notice::Notice;
 use volary_core::json::Text;
 use volary_protocol::library::Event;
 
-use super::{BATCH, LibraryService, Output, Send, unstored};
+use super::state::{BATCH, LibraryService, Output, Send};
+use super::unstored;
 use crate::repository::EpisodeStore;
 use volary_protocol::ChangedEpisodes;
 

@@ -11,7 +11,8 @@ use volary_core::json::Text;
 use volary_episode::{Episode, native};
 use volary_protocol::library::Origin;
 
-use super::{LibraryService, reading};
+use super::running_import;
+use super::state::LibraryService;
 use crate::repository::{Held, InFile, Item, ListedRow};
 
 /// An episode with its id.
@@ -47,7 +48,7 @@ pub(super) async fn named(
             IdUse::Free => true,
             // An episode of the site may be stored as well, and another tab may have stored another one.
             IdUse::Same => {
-                let store = reading::store_for(library, origin);
+                let store = running_import::store_for(library, origin);
                 match store.row(&episode.id).await {
                     None => true,
                     Some((_, Some(_))) => continue,
@@ -103,7 +104,10 @@ pub(super) async fn keep_tags(library: &LibraryService, origin: Origin, batch: &
         .map(|item| (item.row.id.clone(), &mut item.row))
         .collect();
     let ids: Vec<Text> = rows.keys().cloned().collect();
-    for (known, _) in reading::store_for(library, origin).rows_of(&ids).await {
+    for (known, _) in running_import::store_for(library, origin)
+        .rows_of(&ids)
+        .await
+    {
         let Some(row) = rows.get_mut(&known.id) else {
             continue;
         };
@@ -122,7 +126,7 @@ pub(super) async fn renamed(
     mut batch: Vec<Item>,
 ) -> Vec<Item> {
     let ids: Vec<Text> = batch.iter().map(|item| item.row.id.clone()).collect();
-    let others = reading::store_for(library, origin)
+    let others = running_import::store_for(library, origin)
         .rows_of(&ids)
         .await
         .into_iter();

@@ -10,7 +10,8 @@ use volary_episode::{Episode, native};
 use volary_formats::import::index::torch_dump;
 use volary_protocol::library::TaggedEpisode;
 
-use super::{KnownEpisode, LibraryService, listing};
+use super::listing;
+use super::state::{KnownEpisode, LibraryService};
 use crate::repository::{EpisodeStore, InFile};
 use crate::source::{Source, Window};
 

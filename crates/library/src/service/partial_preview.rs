@@ -3,19 +3,16 @@
 //! Invariant: the partial episode is not stored until the reading ends. Then the complete episode replaces it; if the
 //! file breaks off, the partial episode itself is stored.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
 use volary_analysis::table::Row;
 use volary_core::json::Text;
-use volary_episode::Episode;
 use volary_formats::import::NoteLevel;
 use volary_formats::import::index::InPlace;
 use volary_protocol::library::Event;
 
 use super::naming::Named;
-use super::reading::{RunningImport, kept};
-use super::{LibraryService, Output, naming, reading};
+use super::running_import::{RunningImport, kept};
+use super::state::{LibraryService, Output};
+use super::{naming, running_import};
 use crate::repository::{Held, Item};
 
 /// The outcome in the row of a partial episode.
@@ -25,74 +22,6 @@ const OUTCOME: &str = "importing";
 const PAUSE: f64 = 2.0;
 /// …which is also at least this many times the duration of the last update.
 const SHARE: f64 = 10.0;
-
-/// Episodes that can be opened before, or right after, they are stored.
-#[derive(Default)]
-pub(super) struct Previews {
-    /// The partial episodes, by provisional id.
-    begun: RefCell<BTreeMap<Text, Episode>>,
-    /// A long episode that was just read: it can be opened once without being read again.
-    held: RefCell<Option<Episode>>,
-    /// The ids of the complete episodes, by the provisional ids that they had.
-    completed: RefCell<BTreeMap<Text, Text>>,
-}
-
-impl Previews {
-    /// The part of an episode that was read so far.
-    pub(super) fn begun(&self, id: &Text) -> Option<Episode> {
-        self.begun.borrow().get(id).cloned()
-    }
-
-    /// Whether an episode is still being read.
-    pub(super) fn has_begun(&self, id: &Text) -> bool {
-        self.begun.borrow().contains_key(id)
-    }
-
-    /// The id of the episode that had a provisional id.
-    pub(super) fn completed(&self, id: &Text) -> Option<Text> {
-        self.completed.borrow().get(id).cloned()
-    }
-
-    /// Holds a long episode that was just read.
-    pub(super) fn hold(&self, episode: Episode) {
-        self.held.replace(Some(episode));
-    }
-
-    /// Takes the held episode, if it has this id.
-    pub(super) fn take_held(&self, id: &Text) -> Option<Episode> {
-        self.held.borrow_mut().take_if(|episode| episode.id == *id)
-    }
-
-    /// Forgets a deleted episode.
-    pub(super) fn remove(&self, id: &Text) {
-        self.take_held(id);
-    }
-
-    fn begin(&self, id: Text, episode: Episode) {
-        self.begun.borrow_mut().insert(id, episode);
-    }
-
-    fn complete(&self, id: &Text, into: &Text) {
-        self.begun.borrow_mut().remove(id);
-        let mut completed = self.completed.borrow_mut();
-        completed.insert(id.clone(), into.clone());
-    }
-
-    #[cfg(test)]
-    pub(super) fn size(&self) -> usize {
-        self.begun.borrow().len() + self.completed.borrow().len()
-    }
-
-    #[cfg(test)]
-    pub(super) fn has_any_begun(&self) -> bool {
-        !self.begun.borrow().is_empty()
-    }
-
-    #[cfg(test)]
-    pub(super) fn holds_any(&self) -> bool {
-        self.held.borrow().is_some()
-    }
-}
 
 /// A partial episode.
 pub(super) struct Begun {
@@ -117,7 +46,7 @@ pub(super) fn show_begun(
         return;
     };
     let own = episode.id.clone();
-    let row = reading::stamped(reading, Row::of(&episode, Vec::new()), 0);
+    let row = running_import::stamped(reading, Row::of(&episode, Vec::new()), 0);
     let has_answered = library.known.borrow().is_whole;
     let is_free = |id: &Text| library.volume(id).is_none() && !library.previews.has_begun(id);
     let id = match begun {
@@ -193,10 +122,10 @@ pub(super) async fn keep_begun<'a>(
         is_new,
     } = naming::named(library, reading.origin, episode, &[]).await;
     let row = Row::of(&episode, Vec::new());
-    let row = reading::stamped(reading, row, text.len() as u64);
+    let row = running_import::stamped(reading, row, text.len() as u64);
     library.remember(&row, None);
     let held = Held::Text(text);
-    reading::add(
+    running_import::add(
         library,
         reading,
         vec![Item {

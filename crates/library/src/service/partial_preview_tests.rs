@@ -1,6 +1,7 @@
 //! Previews of the first episode of a file that arrives in chunks.
 
 use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

@@ -1,5 +1,6 @@
 //! Partial episodes that are shown before the store has been listed, under provisional ids.
 
+use std::cell::RefCell;
 use std::pin::pin;
 use std::task::{Context, Waker};
 

@@ -10,7 +10,7 @@ use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_protocol::library::Event;
 
-use super::{BATCH, LibraryService, Output, Send};
+use super::state::{BATCH, LibraryService, Output, Send};
 use crate::file_server::ListedFile;
 use crate::repository::EpisodeStore;
 

@@ -256,7 +256,7 @@ mod tests {
             from_all += usize::from(reads.get() > count);
         }
         // Those that belong together with another file.
-        assert!((1..=14).contains(&from_all), "{from_all} of {}", ids.len());
+        assert!((1..=16).contains(&from_all), "{from_all} of {}", ids.len());
     }
 
     #[test]

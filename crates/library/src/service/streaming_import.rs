@@ -16,8 +16,9 @@ use super::continuation::Continuation;
 use super::known_files::{identify, keep_file, note_uncopied, tell_again};
 use super::large_file::{Beginning, LargeFile};
 use super::partial_preview::Begun;
-use super::reading::{FileOutcome, RunningImport, kept};
-use super::{LibraryService, listing, partial_preview, reading};
+use super::running_import::{FileOutcome, RunningImport, kept};
+use super::state::LibraryService;
+use super::{listing, partial_preview, running_import};
 use crate::repository::KnownFile;
 use crate::source::{Source, Window, end_of};
 
@@ -93,7 +94,7 @@ pub(super) async fn read_in_place<'a>(
     };
     // With another mapping it is another reading.
     let is_known = end.is_some() && {
-        let store = reading::store_for(library, reading.origin);
+        let store = running_import::store_for(library, reading.origin);
         let known = store.file(&id).await;
         known.is_some_and(|known| known.fields == fields)
     };

@@ -1,5 +1,6 @@
 //! Two tabs that share a store, and hear of each other's changes late: nothing is lost, replaced or shown twice.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 
 use futures_util::FutureExt;
@@ -10,6 +11,7 @@ use volary_protocol::library::Origin;
 use super::keeping_tests::{two_tabs, words_in};
 use super::tests::*;
 use super::*;
+use crate::repository::MemoryStore;
 use crate::source::Source;
 use volary_protocol::ChangedEpisodes;
 

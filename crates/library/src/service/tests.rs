@@ -1,6 +1,7 @@
 //! The library service, with a store in memory.
 
 use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
 use futures_util::FutureExt;

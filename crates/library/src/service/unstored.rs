@@ -9,7 +9,8 @@ use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_protocol::library::Event;
 
-use super::{LibraryService, Output, Send, listing};
+use super::listing;
+use super::state::{LibraryService, Output, Send};
 use crate::repository::{EpisodeStore, Held, Item};
 use crate::source::Source;
 

@@ -13,9 +13,10 @@ use volary_formats::import::index::LARGEST_WHOLE;
 use volary_formats::import::{InputFile, NoteLevel};
 
 use super::naming::Named;
-use super::reading::RunningImport;
 use super::reread::FilesRead;
-use super::{BATCH, LibraryService, Output, listing, naming, reading};
+use super::running_import::RunningImport;
+use super::state::{BATCH, LibraryService, Output};
+use super::{listing, naming, running_import};
 use crate::parquet;
 use crate::repository::{Held, Item};
 use crate::source::Source;
@@ -29,7 +30,7 @@ pub(super) async fn read_together<'a>(
     let mut inputs: Vec<Input> = Vec::with_capacity(files.len());
     let mut room = LARGEST_WHOLE;
     for file in files {
-        if reading::is_cancelled(library, reading.number) {
+        if running_import::is_cancelled(library, reading.number) {
             return;
         }
         let (name, size) = (file.name(), file.size());
@@ -71,7 +72,7 @@ pub(super) async fn read_together<'a>(
         inputs.into_iter().partition(|(file, _)| is_native(file));
     let native = native.into_iter().map(|file| vec![file]);
     for inputs in native.chain([other]).filter(|inputs| !inputs.is_empty()) {
-        if reading::is_cancelled(library, reading.number) {
+        if running_import::is_cancelled(library, reading.number) {
             return;
         }
         read_inputs(library, reading, inputs).await;
@@ -129,7 +130,7 @@ async fn read_inputs<'a>(
             is_new,
         } = named;
         let row = Row::of(&episode, tags);
-        let row = reading::stamped(reading, row, text.len() as u64);
+        let row = running_import::stamped(reading, row, text.len() as u64);
         library.remember(&row, None);
         let again = files.as_ref();
         let again = again.map(|files| files.episode(&row.id, file.as_ref(), &text));
@@ -145,15 +146,15 @@ async fn read_inputs<'a>(
             is_new,
         });
         if batch.len() == BATCH {
-            reading::add(library, reading, std::mem::take(&mut batch)).await;
+            running_import::add(library, reading, std::mem::take(&mut batch)).await;
             (reading.send)(Output::Event(Event::Progress {
                 doing: format!("{} of {count} trajectories", place + 1).into(),
                 done: Some((place + 1) as f64 / count as f64),
             }));
-            if reading::is_cancelled(library, reading.number) {
+            if running_import::is_cancelled(library, reading.number) {
                 return;
             }
         }
     }
-    reading::add(library, reading, batch).await;
+    running_import::add(library, reading, batch).await;
 }
