@@ -38,7 +38,13 @@ impl Object {
     }
 
     /// Makes an object from pairs whose keys may repeat: the last value wins, at the position of the first.
-    pub fn from_pairs(mut pairs: Vec<(Key, Json)>) -> Self {
+    pub fn from_pairs(pairs: Vec<(Key, Json)>) -> Self {
+        Object::from_repeated(pairs, true)
+    }
+
+    /// Makes an object from pairs whose keys may repeat, each at the position of the first, with the last or the first
+    /// value.
+    fn from_repeated(mut pairs: Vec<(Key, Json)>, last_wins: bool) -> Self {
         // Nearly all objects are small and have distinct keys.
         let repeats = |(place, (key, _)): (usize, &(Key, Json))| {
             pairs[..place].iter().any(|(earlier, _)| earlier == key)
@@ -59,7 +65,9 @@ impl Object {
         if !repeated.is_empty() {
             let mut keep = vec![true; pairs.len()];
             for equal in repeated {
-                if let [first, .., last] = *equal {
+                if let [first, .., last] = *equal
+                    && last_wins
+                {
                     pairs[first].1 = std::mem::take(&mut pairs[last].1);
                 }
                 equal[1..].iter().for_each(|place| keep[*place] = false);
@@ -122,10 +130,9 @@ impl Object {
 
     /// Adds the members of another object whose keys are missing here.
     pub fn extend_missing(&mut self, other: Object) {
-        let own = self.clone();
-        self.extend(other);
-        // The later value wins, so the own members come last.
-        self.extend(own);
+        let mut pairs = std::mem::take(&mut self.pairs);
+        pairs.extend(other);
+        *self = Object::from_repeated(pairs, false);
     }
 
     /// Removes a member; the others keep their order.
@@ -188,5 +195,28 @@ impl FromIterator<(Key, Json)> for Object {
             object.insert(key, value);
         }
         object
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::object;
+
+    #[test]
+    fn missing_members_are_added_after_the_own_ones() {
+        let mut own = object!({"a": 1, "b": 2});
+        own.extend_missing(object!({"c": 3, "b": 4}));
+        let members: Vec<_> = own
+            .iter()
+            .map(|(key, value)| (&**key, value.as_i64()))
+            .collect();
+        assert_eq!(members, [("a", Some(1)), ("b", Some(2)), ("c", Some(3))]);
+        // Many members take another way.
+        let mut own: super::Object = (0..20)
+            .map(|n| (format!("k{n}").into(), n.into()))
+            .collect();
+        let same = own.clone();
+        own.extend_missing(same);
+        assert_eq!(own.len(), 20);
     }
 }

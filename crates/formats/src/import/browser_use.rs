@@ -59,17 +59,11 @@ fn is_item(value: &Json) -> bool {
     has("model_output") && has("result") && has("state")
 }
 
-/// An item of a history.
+/// An item of a history, without the members that may be large.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Item {
-    model_output: Option<Output>,
-    result: Vec<ActionResult>,
-    state: Option<PageState>,
     metadata: Option<Metadata>,
-    /// The other members.
-    #[serde(skip)]
-    rest: Object,
 }
 
 /// What the model wrote. The thoughts are members of it, or of `current_state`.
@@ -80,8 +74,6 @@ struct Output {
     next_goal: Option<Text>,
     current_state: Option<Object>,
     action: Vec<Object>,
-    #[serde(flatten)]
-    rest: Object,
 }
 
 /// What an action brought about, or why it failed.
@@ -94,8 +86,6 @@ struct ActionResult {
     long_term_memory: Option<Text>,
     error: Option<Text>,
     judgement: Option<Judgement>,
-    #[serde(flatten)]
-    rest: Object,
 }
 
 /// What a judging model found.
@@ -114,8 +104,6 @@ struct PageState {
     title: Option<Text>,
     /// PNG, as Base64.
     screenshot: Option<Text>,
-    #[serde(flatten)]
-    rest: Object,
 }
 
 #[derive(Default, Deserialize)]
@@ -135,9 +123,10 @@ fn run(rest: Object, history: Vec<Json>, sink: &mut Sink<'_>) {
     let mut transcript = Transcript::default();
     let count = history.len();
     for value in history {
-        let (mut item, odd) = typed::record::<Item>(value, "A step", sink);
-        item.rest.extend(odd);
-        step(item, &mut transcript, &mut episode);
+        match value {
+            Json::Object(item) => step(item, &mut transcript, &mut episode, sink),
+            _ => sink.lost("A step is not an object."),
+        }
     }
     transcript.finish(&mut episode);
     keep_rest(&mut episode, rest, sink);
@@ -145,13 +134,22 @@ fn run(rest: Object, history: Vec<Json>, sink: &mut Sink<'_>) {
     sink.understood(format!("browser-use: {}.", counted(count, "step")));
 }
 
-fn step(item: Item, transcript: &mut Transcript, episode: &mut Episode) {
-    let mut extras = item.rest;
-    if let Some(state) = item.state {
-        see(state, &mut extras, transcript);
+fn step(mut item: Object, transcript: &mut Transcript, episode: &mut Episode, sink: &mut Sink<'_>) {
+    // Moved, since they may be large.
+    let state = item.remove("state").filter(|state| !state.is_null());
+    let output = item
+        .remove("model_output")
+        .filter(|output| !output.is_null());
+    let results = item.take_list("result").unwrap_or_default();
+    let (item, mut extras) = typed::record::<Item>(item.into(), "A step", sink);
+    if let Some(state) = state {
+        let (state, rest) = typed::record::<PageState>(state, "A state", sink);
+        see(state, rest, &mut extras, transcript);
     }
-    let output = item.model_output.unwrap_or_default();
-    let mut thoughts = output.rest;
+    let (output, mut thoughts) = match output {
+        Some(output) => typed::record::<Output>(output, "An output", sink),
+        None => Default::default(),
+    };
     thoughts.extend_missing(output.current_state.unwrap_or_default());
     let thinking = output.thinking.or_else(|| thoughts.take_text("thinking"));
     let goal = output.next_goal.or_else(|| thoughts.take_text("next_goal"));
@@ -175,14 +173,15 @@ fn step(item: Item, transcript: &mut Transcript, episode: &mut Episode) {
     };
     said.extras = extras;
     transcript.push(said);
-    for (place, result) in item.result.into_iter().enumerate() {
+    for (place, result) in results.into_iter().enumerate() {
         let name = calls.get(place).map(|call| call.function.name.clone());
-        answer(result, name, transcript, episode);
+        let (result, rest) = typed::record::<ActionResult>(result, "A result", sink);
+        answer(result, rest, name, transcript, episode);
     }
 }
 
 /// Adds what the agent saw: address, title and screenshot.
-fn see(state: PageState, extras: &mut Object, transcript: &mut Transcript) {
+fn see(state: PageState, mut rest: Object, extras: &mut Object, transcript: &mut Transcript) {
     let lines: Vec<&str> = [&state.title, &state.url]
         .into_iter()
         .filter_map(|text| text.as_deref().filter(|text| !text.is_empty()))
@@ -201,7 +200,6 @@ fn see(state: PageState, extras: &mut Object, transcript: &mut Transcript) {
             .into_iter()
             .for_each(|said| transcript.observe(said));
     }
-    let mut rest = state.rest;
     rest.retain(|_, value| !value.is_null());
     if !rest.is_empty() {
         extras.insert("state", rest);
@@ -222,6 +220,7 @@ fn calls(action: Object) -> impl Iterator<Item = ToolCall> {
 
 fn answer(
     result: ActionResult,
+    mut rest: Object,
     name: Option<Text>,
     transcript: &mut Transcript,
     episode: &mut Episode,
@@ -251,7 +250,6 @@ fn answer(
     let text = text.or(result.long_term_memory).unwrap_or_default();
     match name {
         Some(name) => {
-            let mut rest = result.rest;
             rest.retain(|_, value| !value.is_null());
             let mut said = chat::answer(Text::default(), name, text.into());
             said.message = chat::with_info(said.message, rest);

@@ -62,7 +62,7 @@ impl Reader for Gptme {
             let (mut entry, odd) = typed::record::<Entry>(value, "A message", sink);
             entry.rest.extend(odd);
             messages += 1;
-            let said = entry.read();
+            let said = entry.read(sink);
             episode.model = said.details.model.clone().or(episode.model.take());
             transcript.push(said);
         }
@@ -85,7 +85,7 @@ struct Entry {
     role: Text,
     content: Text,
     timestamp: Option<Text>,
-    metadata: Option<Metadata>,
+    metadata: Option<Json>,
     call_id: Option<Text>,
     /// The other members.
     #[serde(skip)]
@@ -98,17 +98,19 @@ struct Metadata {
     model: Option<Text>,
     usage: Option<Json>,
     cost: Option<Json>,
-    #[serde(flatten)]
-    rest: Object,
 }
 
 impl Entry {
-    fn read(self) -> ImportedMessage {
+    fn read(self, sink: &mut Sink<'_>) -> ImportedMessage {
         let role = chat::role_of(&self.role).unwrap_or(Role::User);
-        let mut metadata = self.metadata.unwrap_or_default();
         let mut rest = self.rest;
-        if !metadata.rest.is_empty() {
-            rest.insert("metadata", std::mem::take(&mut metadata.rest));
+        let metadata = self.metadata.filter(|metadata| !metadata.is_null());
+        let (metadata, others) = match metadata {
+            Some(metadata) => typed::record::<Metadata>(metadata, "Metadata", sink),
+            None => Default::default(),
+        };
+        if !others.is_empty() {
+            rest.insert("metadata", others);
         }
         let mut said = match self.call_id {
             Some(call) => chat::answer(call, Text::default(), self.content.into()),

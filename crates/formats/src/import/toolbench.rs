@@ -10,7 +10,7 @@ use volary_core::{Message, Role, ToolCall};
 use volary_episode::episode::{Ending, Episode, Rewards, Score, TaskReference};
 
 use super::chat;
-use super::members::{at, keep_rest, text_at};
+use super::members::{Members, at, keep_rest, text_at};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::transcript::Transcript;
@@ -40,7 +40,6 @@ fn is_answer(value: &Json) -> bool {
 #[serde(default)]
 struct Answer {
     win: Json,
-    answer_generation: Generation,
     tree: Option<Json>,
     /// The other members.
     #[serde(skip)]
@@ -55,14 +54,18 @@ struct Generation {
     finish_type: Option<Text>,
     total_tokens: Option<Json>,
     function: Vec<Json>,
-    train_messages: Vec<Json>,
-    #[serde(flatten)]
-    rest: Object,
 }
 
-fn answer(record: Object, _number: usize, sink: &mut Sink<'_>) {
+fn answer(mut record: Object, _number: usize, sink: &mut Sink<'_>) {
+    // Moved, since they may be large.
+    let mut generation = record.remove("answer_generation").unwrap_or_default();
+    let conversations = match &mut generation {
+        Json::Object(generation) => generation.take_list("train_messages"),
+        _ => None,
+    };
     let (answer, odd) = typed::record::<Answer>(record.into(), "An answer", sink);
-    let generation = answer.answer_generation;
+    let (generation, others) =
+        typed::record::<Generation>(generation, "The generation of an answer", sink);
     let mut episode = Episode {
         policy: Some("ToolBench".into()),
         tools: generation.function.iter().filter_map(chat::tool).collect(),
@@ -81,18 +84,13 @@ fn answer(record: Object, _number: usize, sink: &mut Sink<'_>) {
         ..Episode::default()
     };
     let mut transcript = Transcript::default();
-    let last = generation.train_messages.into_iter().next_back();
-    match last
-        .as_ref()
-        .and_then(Json::as_list)
-        .filter(|list| !list.is_empty())
-    {
-        Some(messages) => {
-            for said in chat::read_all(messages.to_vec()) {
+    match conversations.into_iter().flatten().next_back() {
+        Some(Json::List(messages)) if !messages.is_empty() => {
+            for said in chat::read_all(messages) {
                 transcript.push(said);
             }
         }
-        None => {
+        _ => {
             if let Some(query) = generation.query {
                 transcript.observe(Message::new(Role::User, query).into());
             }
@@ -112,7 +110,7 @@ fn answer(record: Object, _number: usize, sink: &mut Sink<'_>) {
     }
     let mut rest = answer.rest;
     rest.extend(odd);
-    rest.extend_missing(generation.rest);
+    rest.extend_missing(others);
     if let Some(tree) = answer.tree {
         rest.insert("tree", tree);
     }

@@ -824,9 +824,9 @@ fn a_damaged_member_costs_only_itself() {
     let lost = notes(&outcome, NoteLevel::Unreadable);
     assert!(lost[0].contains("unexpected type"), "{lost:?}");
     let kept = &outcome.episodes[0].steps[0].extras;
-    assert!(kept.contains_key("model_output"), "{kept:?}");
+    assert!(kept.contains_key("next_goal"), "{kept:?}");
     assert!(matches!(
         outcome.episodes[0].steps[0].action,
-        AnyMessage::Plain(_)
+        AnyMessage::Request(_)
     ));
 }

@@ -134,7 +134,7 @@ mod tests {
             [
                 "small (temperature 0.2, no system prompt)",
                 "random",
-                "small (default temperature, system prompt “Think first, then call on…”)",
+                "small (default temperature, system prompt “Think first, then call o…”)",
             ]
         );
         assert_eq!(
