@@ -12,7 +12,9 @@ import { until } from "./support/state.mjs";
 const stored = (texts) => (context) =>
   context.addInitScript(
     ([home, texts]) => {
-      if (!location.href.startsWith(home) || localStorage.getItem("volary.seeded")) return;
+      // The sandboxed frame of Python has no storage.
+      if (globalThis.origin === "null" || !location.href.startsWith(home)) return;
+      if (localStorage.getItem("volary.seeded")) return;
       localStorage.setItem("volary.seeded", "yes");
       for (const [name, text] of Object.entries(texts)) localStorage.setItem(`volary.${name}`, text);
     },
