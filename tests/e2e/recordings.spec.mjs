@@ -140,7 +140,9 @@ test("many files of unknown formats take one line", () =>
   visit({ hash: "#/review" }, async (page) => {
     const record = (number) => JSON.stringify({ [`bird${number}`]: "wren", wingspan: number });
     const unknown = Array.from({ length: 5 }, (_, number) => `${record(number)}\n${record(number)}\n`);
-    const review = await imported(page, session(), ...unknown);
+    // Next to a single episode, other files would be kept with it.
+    const other = trajectory("other", [{ says: "Done." }]);
+    const review = await imported(page, session(), other, ...unknown);
     await review.link(TASK).waitFor();
     const summary = page.getByText("Unknown formats: 5 files");
     await summary.waitFor();
