@@ -3,7 +3,7 @@
 //! What happens to the shown episode is decided by a state machine, `volary_app::playground::PlaygroundMachine`.
 //!
 //! - [`state`]: a handle to the machine and to [`signals`], [`state::Playground`]; panes read them and send an [`intent`].
-//!   The other modules are functions that take this handle, in layers: none imports one that is named before it here.
+//!   The other modules are functions that take this handle. No two of them import each other.
 //! - [`page`] and the panes draw it, with `parts` that are drawn once their code is loaded.
 //! - [`intents`]: what intents do, and the lazy loading of that code; `code_loading`: what waits for it.
 //! - [`session_driver`]: sends events to the machine and carries out its effects. With it: `worker`, `driver_state`,

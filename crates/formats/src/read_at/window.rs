@@ -56,7 +56,7 @@ impl<S: ReadAt + ?Sized> Window<S> {
         self.fields.as_ref()
     }
 
-    /// The file.
+    /// The file that is read in ranges.
     pub fn source(&self) -> &Rc<S> {
         &self.source
     }

@@ -24,7 +24,7 @@ use crate::source::Window;
 /// The maximum number of rows per message.
 pub(super) const BATCH: usize = 200;
 
-/// A reply.
+/// What the service sends to its caller: an event, or a file to save.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     Event(Event),
