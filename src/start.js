@@ -12,6 +12,15 @@ const isFramedByAnotherSite = () => {
   }
 };
 
+// The service worker asks every thread which files it loaded before it was served (src/service-worker.js).
+const answerUsed = () => {
+  // The folder of this script is the scope of the service worker.
+  const channel = new BroadcastChannel(`volary used ${new URL(".", import.meta.url).href}`);
+  channel.onmessage = ({ data }) => {
+    if (data === "used?") channel.postMessage(performance.getEntriesByType("resource").map(({ name }) => name));
+  };
+};
+
 // The view for frames in other pages (page/teach/src/embed). It must not reach keys, connections and stored episodes, so the
 // browser's stores are removed before any other code runs.
 const isEmbedded = globalThis.document && /[?&]embed=1(&|$)/.test(location.search);
@@ -61,9 +70,19 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
     // Review shows what a worker reads, so the worker starts while the code of the page is loading. The browser starts a
     // worker through the page's thread, which that code keeps busy, so the code waits a little.
     const begun = location.hash.startsWith("#/review") && startEarly("library");
-    // page/browser/src/offline.rs asks for it. Browsers have service workers only on https and localhost.
-    globalThis.storeOffline = () =>
-      navigator.serviceWorker?.register(policy.createScriptURL("offline"), { updateViaCache: "none" });
+    if (!isEmbedded) answerUsed();
+    // page/browser/src/offline.rs asks for both. Browsers have service workers only on https and localhost.
+    globalThis.storeOffline = () => {
+      const workers = navigator.serviceWorker;
+      workers?.ready.then(({ active }) => active.postMessage("used"));
+      return workers?.register(policy.createScriptURL("offline"), { updateViaCache: "none" });
+    };
+    globalThis.askStore = (request, report) =>
+      new Promise((resolve, reject) => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = ({ data: { left, isDone, error } }) => (isDone ? (error ? reject(error) : resolve()) : report(left));
+        navigator.serviceWorker.ready.then(({ active }) => active.postMessage(request, [port2]));
+      });
     // page/browser/src/code_editor.rs asks for it.
     globalThis.loadEditor = () => import(new URL("editor.js", glue).href);
     const { default: start } = await import(glue);
@@ -88,6 +107,7 @@ if (globalThis.document && !isEmbedded && isFramedByAnotherSite()) {
     onmessage = ({ data }) => {
       if (!data.compiled) return letters.push(data);
       if (data.isEmbedded) removeStores();
+      else answerUsed();
       globalThis.part = data.part;
       resolve(data.compiled);
       postMessage("begun");

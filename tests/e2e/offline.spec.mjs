@@ -8,31 +8,69 @@ import { LATER, deployments } from "./support/deployments.mjs";
 import { Playground } from "./support/playground.mjs";
 import { Library, trajectory } from "./support/trajectories.mjs";
 
-/** Resolves when the page is stored whole. */
+/** Resolves when the files of the first view and of a step are stored. */
 const stored = (page) =>
   page.evaluate(async () => {
     const registration = await navigator.serviceWorker.ready;
     return registration.active.state;
   });
 
-test("after one visit the page works without a connection", () =>
+/** Opens the help, and stores all files. */
+async function storeWhole(page) {
+  await page.keyboard.press("?");
+  const help = page.getByRole("dialog", { name: "Help" });
+  await help.getByText("the playground works, and every page that you used before").waitFor();
+  await help.getByRole("button", { name: /^Make available offline \([\d.]+ MB\)$/ }).click();
+  await help.getByText("is stored in the browser and works without a connection").waitFor({ timeout: 60_000 });
+  await page.keyboard.press("Escape");
+}
+
+test("after one visit the playground and the pages that were used work without a connection", () =>
   visit({ offline: true, allowedErrors: [FAILED] }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
-    // The first sign of a person starts it.
-    await page.mouse.move(200, 200);
+    const settings = page.getByRole("heading", { name: "Settings", level: 1 });
+    await page.getByRole("link", { name: "Settings", exact: true }).click();
+    await settings.waitFor();
     await stored(page);
+    // What was loaded before the service worker was there.
+    await page.waitForFunction(() => caches.keys().then(async ([name]) => {
+      const paths = (await (await caches.open(name)).keys()).map(({ url }) => url);
+      const used = performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".wasm"));
+      return used.every(({ name }) => paths.includes(name));
+    }));
     await page.context().setOffline(true);
     await page.reload();
+    await settings.waitFor();
+    await page.getByRole("link", { name: "Playground", exact: true }).click();
     await playground.ready();
     await playground.act("calculator", { expr: "6 * 7" });
     await playground.says("1 step");
-    // Pages that were never opened are stored too.
-    for (const name of ["Evaluate", "Settings", "Review"]) {
+    // A page that was never used says what is missing, and opens once there is a connection.
+    await page.getByRole("link", { name: "Evaluate", exact: true }).click();
+    const missing = page.getByRole("alert").filter({ hasText: "you are offline" });
+    await missing.waitFor();
+    await page.context().setOffline(false);
+    await missing.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "Evaluate", level: 1 }).waitFor();
+  }));
+
+test("all pages work without a connection once the user asked for it", () =>
+  visit({ offline: true, allowedErrors: [FAILED] }, async (page) => {
+    await new Playground(page).ready();
+    await page.mouse.move(200, 200);
+    await stored(page);
+    await storeWhole(page);
+    await page.context().setOffline(true);
+    await page.reload();
+    for (const name of ["Evaluate", "Settings", "Learn"]) {
       await page.getByRole("link", { name, exact: true }).click();
-      await page.getByRole("heading").first().waitFor();
+      await page.getByRole("heading", { name, exact: true, level: 1 }).waitFor();
     }
-    await page.getByRole("heading", { name: "Trajectories" }).or(page.getByRole("heading").first()).waitFor();
+    await page.getByRole("link", { name: "Review", exact: true }).click();
+    const library = await new Library(page).ready();
+    await library.import(["one.json", trajectory("one", [{ says: "The marble is red." }])]);
+    await library.rows(1);
     await page.context().setOffline(false);
   }));
 
@@ -87,7 +125,8 @@ test("the page can be installed", () =>
     }
   }));
 
-test("the tab of a first visit opens pages that it never opened after another version was deployed", async () => {
+/** A visit to a site of which another version is deployed later. */
+async function visitDeployed(prepare, check) {
   const other = await deployments();
   try {
     // The browser may still ask for the icon of the page that the visit left.
@@ -101,31 +140,50 @@ test("the tab of a first visit opens pages that it never opened after another ve
       await playground.ready();
       await page.mouse.move(200, 200);
       await stored(page);
+      await prepare(page);
       other.deploy();
       other.asked();
-      for (const name of ["Settings", "Evaluate", "Learn"]) {
-        await page.getByRole("link", { name, exact: true }).click();
-        await page.getByRole("heading", { name, exact: true, level: 1 }).waitFor();
-      }
-      // Workers, too: one that is started now, and one that loads more of its code for another format.
-      await page.getByRole("link", { name: "Review", exact: true }).click();
-      const library = await new Library(page).ready();
-      await library.import(["one.json", trajectory("one", [{ says: "The marble is red." }])]);
-      await library.rows(1);
-      await page.getByRole("link", { name: "Playground", exact: true }).click();
-      await playground.act("calculator", { expr: "6 * 7" });
-      await playground.says("1 step");
-      // Paths with a hash are those of this version.
-      const gone = other.asked().filter((path) => /-[0-9a-f]{16}[./]/.test(path));
-      assert.deepEqual(gone, [], "everything comes from the store");
-      // The tab is still served by its version after the browser stored the later one, and the next document is the later.
-      await page.evaluate(async () => (await navigator.serviceWorker.ready).update());
-      await page.getByRole("link", { name: "Environments", exact: true }).click();
-      await page.getByRole("heading", { name: "Environments", level: 1 }).waitFor();
-      await page.reload();
-      await page.waitForFunction((title) => document.title === title, LATER);
+      await check(page, playground, other);
     });
   } finally {
     other.close();
   }
-});
+}
+
+test("a tab goes on after another version was deployed, and reloads for what it never used", () =>
+  visitDeployed(
+    async () => {},
+    async (page, playground) => {
+      await playground.act("calculator", { expr: "6 * 7" });
+      await playground.says("1 step");
+      await page.getByRole("link", { name: "Settings", exact: true }).click();
+      const missing = page.getByRole("alert").filter({ hasText: "the site was updated" });
+      await missing.getByRole("button", { name: "Reload the page" }).click();
+      await page.waitForFunction((title) => document.title === title, LATER);
+    },
+  ));
+
+test("a tab that is stored whole opens pages that it never opened after another version was deployed", () =>
+  visitDeployed(storeWhole, async (page, playground, other) => {
+    for (const name of ["Settings", "Evaluate", "Learn"]) {
+      await page.getByRole("link", { name, exact: true }).click();
+      await page.getByRole("heading", { name, exact: true, level: 1 }).waitFor();
+    }
+    // Workers, too: one that is started now, and one that loads more of its code for another format.
+    await page.getByRole("link", { name: "Review", exact: true }).click();
+    const library = await new Library(page).ready();
+    await library.import(["one.json", trajectory("one", [{ says: "The marble is red." }])]);
+    await library.rows(1);
+    await page.getByRole("link", { name: "Playground", exact: true }).click();
+    await playground.act("calculator", { expr: "6 * 7" });
+    await playground.says("1 step");
+    // Paths with a hash are those of this version.
+    const gone = other.asked().filter((path) => /-[0-9a-f]{16}[./]/.test(path));
+    assert.deepEqual(gone, [], "everything comes from the store");
+    // The tab is still served by its version after the browser stored the later one, and the next document is the later.
+    await page.evaluate(async () => (await navigator.serviceWorker.ready).update());
+    await page.getByRole("link", { name: "Environments", exact: true }).click();
+    await page.getByRole("heading", { name: "Environments", level: 1 }).waitFor();
+    await page.reload();
+    await page.waitForFunction((title) => document.title === title, LATER);
+  }));

@@ -43,6 +43,14 @@ pub fn address_with(hash: &str) -> String {
     format!("{base}{hash}")
 }
 
+/// Loads the page again, with the version that is served now.
+pub fn reload() {
+    if let Some(window) = web_sys::window() {
+        // Fails only in documents that are not shown.
+        let _ = window.location().reload();
+    }
+}
+
 /// Sets the title of the tab.
 pub fn set_title(title: &str) {
     if let Some(document) = web_sys::window().and_then(|window| window.document()) {

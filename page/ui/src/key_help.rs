@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use volary_view::glossary::TERMS;
 
 use super::dialog::Dialog;
+use super::offline_status::OfflineStatus;
 use crate::later::Later;
-use volary_browser::{self as browser, offline};
 
 type View = fn(RwSignal<bool>, &'static [(&'static str, &'static str)]) -> AnyView;
 
@@ -66,19 +66,6 @@ pub fn KeyHelp(
             </div>
         }
     });
-    let stored = RwSignal::new("");
-    Effect::new(move |_| {
-        if open.get() {
-            browser::spawn(async move {
-                let words = if offline::store().await {
-                    "This page is stored in the browser and works without a connection."
-                } else {
-                    "This page needs a connection: it is not stored in the browser."
-                };
-                stored.try_set(words);
-            });
-        }
-    });
     let documents = DOCUMENTS.map(|(file, about)| {
         view! {
             <li>
@@ -103,7 +90,8 @@ pub fn KeyHelp(
                 <section aria-label="About">
                     <h3>{"About"}</h3>
                     <p>{format!("Volary {}", env!("CARGO_PKG_VERSION"))}</p>
-                    <p>{move || stored.get()}</p>
+                    // Asks the browser each time that the dialog opens.
+                    {move || open.get().then(|| view! { <OfflineStatus/> })}
                     <p class="faint">{about_source()}</p>
                 </section>
             </div>

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::alert_box::AlertWords;
 use volary_browser::lazy::{DrawFn, Loaded, Unloaded};
-use volary_browser::spawn;
+use volary_browser::{location, spawn};
 
 /// The future of a page that is being loaded.
 pub type Coming = Pin<Box<dyn Future<Output = Loaded<DrawFn>>>>;
@@ -48,6 +48,10 @@ pub fn lazy(name: &'static str, load: fn() -> Coming) -> AnyView {
                 />
                 <button type="button" class="primary" on:click=move |_| fetch()>
                     {"Try again"}
+                </button>
+                " "
+                <button type="button" on:click=|_| location::reload()>
+                    {"Reload the page"}
                 </button>
             </div>
         }

@@ -30,6 +30,7 @@ pub mod later;
 pub mod lazy;
 pub mod navigation;
 pub mod number_field;
+mod offline_status;
 pub mod outline;
 pub mod pane_jumps;
 pub mod persistence;

@@ -31,7 +31,7 @@ export async function deployments() {
   const later = `<!doctype html><title>${LATER}</title><link rel="modulepreload" href="volary-later/app.js">`;
   const files = {
     "index.html": later,
-    "service-worker.js": withFiles(readFileSync(join(dist, "service-worker.js"), "utf8"), { "index.html": digest(later) }),
+    "service-worker.js": withFiles(readFileSync(join(dist, "service-worker.js"), "utf8"), { "index.html": [digest(later), later.length] }),
   };
   const asked = [];
   const other = await site((path, response) => {
@@ -61,6 +61,6 @@ const digest = (text) => `sha256-${createHash("sha256").update(text).digest("bas
 
 /** The service worker of a version with these files. */
 function withFiles(script, files) {
-  const build = { version: "later", page: "volary-later", files };
+  const build = { version: "later", page: "volary-later", files, first: Object.keys(files) };
   return script.replace(/^const BUILD = .*;$/m, `const BUILD = ${JSON.stringify(build)};`);
 }

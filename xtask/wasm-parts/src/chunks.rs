@@ -77,8 +77,12 @@ fn weight(mut parts: Parts, weights: &[u64]) -> u64 {
     sum
 }
 
-/// Merges the chunks in `folder`. `needs` lists the files of each part, as the splitter returns them.
-pub fn merge(folder: &Path, needs: &HashMap<String, Vec<String>>) -> Result<()> {
+/// The file stems of each part.
+pub type Needs = HashMap<String, Vec<String>>;
+
+/// Merges the chunks in `folder`. `needs` lists the files of each part, as the splitter returns them. Returns what each
+/// part needs afterwards.
+pub fn merge(folder: &Path, needs: &Needs) -> Result<Needs> {
     for name in AWAITED {
         ensure!(needs.contains_key(name), "there is no part {name}");
     }
@@ -114,7 +118,30 @@ pub fn merge(folder: &Path, needs: &HashMap<String, Vec<String>>) -> Result<()> 
     let loader = folder.join(LOADER);
     let script = merged_loader(fs::read_to_string(&loader)?, needs, &groups)?;
     fs::write(&loader, script)?;
-    on_all_processors(groups, |group| merge_group(folder, &group.chunks))
+    let merged = merged_needs(needs, &groups);
+    on_all_processors(groups, |group| merge_group(folder, &group.chunks))?;
+    Ok(merged)
+}
+
+/// What each part needs once each group is the file of its first chunk.
+fn merged_needs(needs: &Needs, groups: &[Group]) -> Needs {
+    let mut first_of = HashMap::<&str, &str>::new();
+    for group in groups {
+        if let Some(first) = group.chunks.first() {
+            first_of.extend(group.chunks.iter().map(|chunk| (&**chunk, &**first)));
+        }
+    }
+    let merged = |files: &Vec<String>| {
+        let first = files
+            .iter()
+            .map(|file| first_of.get(&**file).copied().unwrap_or(file).to_owned());
+        let merged: BTreeSet<String> = first.collect();
+        merged.into_iter().collect()
+    };
+    needs
+        .iter()
+        .map(|(part, files)| (part.clone(), merged(files)))
+        .collect()
 }
 
 /// The size of a chunk's code and data. Names are removed before the page loads it, and merged chunks share their types.
@@ -156,11 +183,7 @@ fn grouped(mut groups: Vec<Group>, weights: &[u64]) -> Vec<Group> {
 }
 
 /// The splitter's script, changed so that it loads each group once.
-fn merged_loader(
-    mut script: String,
-    needs: &HashMap<String, Vec<String>>,
-    groups: &[Group],
-) -> Result<String> {
+fn merged_loader(mut script: String, needs: &Needs, groups: &[Group]) -> Result<String> {
     let mut first_of = HashMap::<&str, &str>::new();
     for group in groups {
         let Some((first, others)) = group.chunks.split_first() else {
@@ -308,7 +331,7 @@ fn module_of(imports: &BTreeMap<String, String>) -> Result<String> {
 mod tests {
     use std::collections::HashMap;
 
-    use super::{Group, Parts, grouped, merged_loader};
+    use super::{Group, Parts, grouped, merged_loader, merged_needs};
 
     const A: Parts = 1;
     const B: Parts = 2;
@@ -379,6 +402,9 @@ mod tests {
         let mut merged = group("chunk_1", A | B, 1);
         merged.add(group("chunk_2", A | B, 1));
         let groups = [merged, group("chunk_3", A | B, 1)];
+        let after = merged_needs(&needs, &groups);
+        assert_eq!(after["a"], ["chunk_1", "chunk_3", "split_a"]);
+        assert_eq!(after["b"], ["chunk_1", "chunk_3", "split_b"]);
         let loader =
             merged_loader(script.to_owned(), &needs, &groups).expect("it is the splitter's");
         assert!(!loader.contains("two"), "{loader}");

@@ -19,7 +19,7 @@ use fs_err as fs;
 use hmac_sha256::Hash;
 
 use crate::profile::Profile;
-use crate::{chunks, python_kit, styles};
+use crate::{chunks, python_kit, step_files, styles};
 
 /// `index.html` refers to its contents: `site/`, which is copied, `head.html`, which is inlined, and the styles.
 const FOLDER: &str = "target/xtask/wasm";
@@ -71,10 +71,12 @@ fn split(linked: &Path, pieces: &Path, parts: &Path, profile: Profile) -> Result
     if pieces.exists() {
         fs::remove_dir_all(pieces)?;
     }
-    let needs = crate::split(linked, pieces, NAME)?;
+    let mut needs = crate::split(linked, pieces, NAME)?;
     if profile.merges() {
-        chunks::merge(pieces, &needs)?;
+        needs = chunks::merge(pieces, &needs)?;
     }
+    let [glue, wasm] = [format!("{NAME}.js"), format!("{NAME}_bg.wasm")];
+    step_files::write(&needs, &[&glue, &wasm, LOADER])?;
     let main = pieces.join(NAME).with_extension("wasm");
     crate::bind(&main, parts, NAME)?;
     for piece in files(pieces)? {

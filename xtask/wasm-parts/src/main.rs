@@ -9,6 +9,7 @@ mod files;
 mod offline;
 mod profile;
 mod python_kit;
+mod step_files;
 mod styles;
 
 use std::collections::HashMap;
