@@ -38,6 +38,16 @@ const ENVIRONMENTS: [EnvironmentEntry; 8] = [
     faults::ENTRY,
 ];
 
+/// Those without large texts.
+const SMALL: [EnvironmentEntry; 6] = [
+    calculator::ENTRY,
+    dummy::ENTRY,
+    counter::ENTRY,
+    hands::ENTRY,
+    slow::ENTRY,
+    faults::ENTRY,
+];
+
 /// The task datasets, in display order.
 const DATASETS: [DatasetEntry; 7] = [
     datasets::word_problems::ENTRY,
@@ -54,6 +64,15 @@ pub fn registry() -> Registry {
     Registry {
         environments: ENVIRONMENTS.to_vec(),
         datasets: DATASETS.to_vec(),
+    }
+}
+
+/// The environments without large texts, in display order, and no datasets: what a first visit plays, so their code is
+/// loaded soon.
+pub fn small_registry() -> Registry {
+    Registry {
+        environments: SMALL.to_vec(),
+        datasets: Vec::new(),
     }
 }
 

@@ -1,87 +1,56 @@
-//! The part of a worker that plays environments: its services and their channels.
+//! The part of a worker that plays environments: the small ones at once, and the services that need more code once that is
+//! loaded.
 
 use std::rc::Rc;
 
 use leptos::wasm_split::wasm_split;
-use volary_core::Clock;
 use volary_protocol::envelope::decode_request;
 use volary_protocol::{Channel, DecodeError};
 
-use super::checkout;
 use super::environments::Environments;
-use super::evaluation::EvaluationService;
-use super::host::{Incoming, Replies, Services, files, listen};
-use super::rollout::RolloutService;
+use super::host::{Incoming, Replies, Services, listen};
+use super::lazy_services::LazyServices;
 use volary_browser::clock::BrowserClock;
 use volary_browser::lazy::Loaded;
 use volary_browser::spawn;
-use volary_browser::transferable::Attachment;
 use volary_browser::worker_port::WorkerPort;
 
 struct EnvironmentHost {
-    environments: Environments,
-    evaluations: EvaluationService,
-    rollouts: RolloutService,
+    environments: Rc<Environments>,
+    others: Rc<LazyServices>,
 }
 
 /// Serves the page.
 #[wasm_split(environments, wasm_split_path = leptos::wasm_split, fallible)]
 pub(super) fn serve(port: WorkerPort) -> Loaded<()> {
     port.report_panics();
-    let clock: Rc<dyn Clock> = Rc::new(BrowserClock);
+    let environments = Environments::new(volary_envs::small_registry(), Rc::new(BrowserClock));
+    let environments = Rc::new(environments);
+    let others = LazyServices::new(port.clone(), Rc::clone(&environments));
     let host = EnvironmentHost {
-        environments: Environments::new(volary_envs::registry_with_tau_bench(), Rc::clone(&clock)),
-        evaluations: EvaluationService::new(volary_envs::registry_with_tau_bench(), clock),
-        rollouts: RolloutService::default(),
+        environments,
+        others: Rc::new(others),
     };
     listen(&port, Rc::new(host));
     Ok(())
 }
 
 impl Services for EnvironmentHost {
-    fn handle(self: Rc<Self>, request: Incoming<'_>, replies: Replies) -> Result<(), DecodeError> {
-        let attachments = request.attachments;
+    fn handle(self: Rc<Self>, request: Incoming, replies: Replies) -> Result<(), DecodeError> {
         match request.channel {
             Channel::Environments => {
-                let request = decode_request(request.body)?;
+                let request = decode_request(&request.body)?;
                 spawn(async move {
                     let send = |event| replies.send(&event);
                     self.environments.handle(request, &send).await;
                 });
+                Ok(())
             }
-            Channel::Evaluation => {
-                let request = decode_request(request.body)?;
-                spawn(async move {
-                    let send = |event, texts: Option<_>| {
-                        let attachments = texts.into_iter().map(Attachment::Texts);
-                        replies.send_with(&event, attachments.collect());
-                    };
-                    let EnvironmentHost {
-                        evaluations,
-                        environments,
-                        ..
-                    } = &*self;
-                    evaluations.handle(request, environments, &send).await;
-                });
-            }
-            Channel::Checkout => {
-                let request = decode_request(request.body)?;
-                spawn(checkout::handle(
-                    request,
-                    files(attachments),
-                    Rc::new(move |event| replies.send(&event)),
-                ));
-            }
-            Channel::Rollout => {
-                let request = decode_request(request.body)?;
-                spawn(async move {
-                    let event = self.rollouts.handle(request, attachments).await;
-                    replies.send(&event);
-                });
+            Channel::Evaluation | Channel::Checkout | Channel::Rollout => {
+                Rc::clone(&self.others).handle(request, replies)
             }
             // Not of this part: the call completes without a reply.
-            Channel::Library => {}
+            Channel::Library => Ok(()),
         }
-        Ok(())
     }
 }

@@ -29,18 +29,18 @@ pub fn start(port: WorkerPort) {
 }
 
 /// A request whose header is decoded.
-pub(super) struct Incoming<'a> {
+pub(crate) struct Incoming {
     pub channel: Channel,
     pub id: RequestId,
     /// The encoded request.
-    pub body: &'a [u8],
+    pub body: Vec<u8>,
     pub attachments: Vec<Attachment>,
 }
 
 /// The services of a part.
-pub(super) trait Services {
+pub(crate) trait Services {
     /// Handles a request. It is complete once `replies` is dropped.
-    fn handle(self: Rc<Self>, request: Incoming<'_>, replies: Replies) -> Result<(), DecodeError>;
+    fn handle(self: Rc<Self>, request: Incoming, replies: Replies) -> Result<(), DecodeError>;
 }
 
 /// Passes requests of the page to the services, first those that arrived while the code was loading.
@@ -53,7 +53,10 @@ pub(super) fn listen(port: &WorkerPort, services: Rc<dyn Services>) {
 }
 
 fn pass(services: Rc<dyn Services>, port: &WorkerPort, letter: Letter) -> Result<(), DecodeError> {
-    let (channel, id, body) = decode_header(&letter.bytes)?;
+    let mut bytes = letter.bytes;
+    let (channel, id, body) = decode_header(&bytes)?;
+    let header = bytes.len() - body.len();
+    bytes.drain(..header);
     let replies = Replies {
         port: port.clone(),
         id,
@@ -61,7 +64,7 @@ fn pass(services: Rc<dyn Services>, port: &WorkerPort, letter: Letter) -> Result
     let request = Incoming {
         channel,
         id,
-        body,
+        body: bytes,
         attachments: letter.attachments,
     };
     services.handle(request, replies)
@@ -79,7 +82,7 @@ pub(super) fn files(attachments: Vec<Attachment>) -> Vec<GivenFile> {
 }
 
 /// The sender of the replies to a request. Dropping it completes the request.
-pub(super) struct Replies {
+pub(crate) struct Replies {
     port: WorkerPort,
     id: RequestId,
 }

@@ -2,7 +2,9 @@
 //!
 //! - [`host`]: loads the services of the worker's part, passes requests to them, and sends the replies. The parts are
 //!   `environment_host` and `library_host`, each with its own lazy code.
-//! - [`environments`]: plays environments, action by action; `live`: an open environment.
+//! - [`environments`]: plays environments, action by action; `live`: an open environment, in this worker or `elsewhere`.
+//! - `all_environments`: the lazy code beyond small environments, with the services of `evaluation_host`, which
+//!   `lazy_services` loads.
 //! - [`evaluation`]: plays whole cells of an evaluation.
 //! - `library_host`: hosts the library service, `volary_library`. `library`: what the service gets from the browser.
 //! - `checkout`: reads and stores the user's checkout of tau-bench, and provides its data to environments.
@@ -13,12 +15,16 @@
 //! Invariants: a panic or an endless loop here ends this worker, not the page. Services reply through the
 //! function they are given, and reach the browser only through `volary_browser`.
 
+mod all_environments;
 mod batches;
 mod checkout;
+mod elsewhere;
 mod environment_host;
 pub mod environments;
 pub mod evaluation;
+mod evaluation_host;
 pub mod host;
+mod lazy_services;
 mod library;
 mod library_host;
 mod live;

@@ -45,10 +45,10 @@ fn sources(attachments: Vec<Attachment>) -> Vec<Rc<dyn Source>> {
 }
 
 impl Services for LibraryHost {
-    fn handle(self: Rc<Self>, request: Incoming<'_>, replies: Replies) -> Result<(), DecodeError> {
+    fn handle(self: Rc<Self>, request: Incoming, replies: Replies) -> Result<(), DecodeError> {
         // On other channels, the call completes without a reply: they are not of this part.
         if request.channel == Channel::Library {
-            let decoded = decode_request(request.body)?;
+            let decoded = decode_request(&request.body)?;
             spawn(self.handle_library(request.id, decoded, request.attachments, replies));
         }
         Ok(())

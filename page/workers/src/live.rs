@@ -1,6 +1,8 @@
-//! An open environment, in this worker or on a task dataset server.
+//! An open environment: in this worker, or elsewhere, in Python or on a task dataset server.
+//!
+//! Invariant: this module reaches neither the client of servers nor Python. Their code is in [`crate::elsewhere`], which is
+//! loaded when an environment needs it, so that a first step does not wait for it.
 
-use std::cell::RefCell;
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,18 +14,13 @@ use volary_core::json::{Object, Text};
 use volary_core::outside::Outside;
 use volary_core::registry::{Registry, RegistryError};
 use volary_core::{AnyMessage, Clock};
-use volary_episode::frames::FrameHistory;
 use volary_episode::{Episode, Recipe};
 use volary_protocol::environments::{ServerAccess, ServerEnvironment};
 use volary_remote::task;
 
+use super::all_environments;
+use volary_browser::lazy::Unloaded;
 use volary_browser::timers;
-use volary_connections::python;
-use volary_connections::python::transport::PythonTransport;
-use volary_connections::remote::opening;
-
-/// The metadata key of an episode for the value of the environment's own `get_id`.
-const ENVIRONMENT_ID: &str = "environment_id";
 
 /// The timeout of closing an environment.
 const CLOSING: Duration = Duration::from_secs(10);
@@ -33,10 +30,20 @@ pub(crate) struct LiveEnvironment {
     pub runner: Runner,
     /// Environments on servers may have none.
     pub has_frames: bool,
-    /// Its place, unless it is in this worker.
-    place: Option<opening::RemoteLocation>,
-    /// Its connection to Python, if it runs there.
-    python: Option<Rc<PythonTransport>>,
+    /// Where it runs, unless it is in this worker.
+    pub elsewhere: Option<Box<dyn Elsewhere>>,
+}
+
+/// The place of an environment that does not run in this worker.
+pub(crate) trait Elsewhere {
+    /// Whether the process that ran the environment ended before the last step was taken.
+    fn is_gone(&self) -> bool;
+
+    /// The error of a step that failed with this message, with what is known of the place now.
+    fn after_crash(&self, message: Text) -> LocalBoxFuture<'_, RunnerError>;
+
+    /// The environment's id on its server; `None` if it has none.
+    fn server_id(&self) -> Option<Text>;
 }
 
 /// The reason why an environment could not be opened.
@@ -72,6 +79,12 @@ impl From<RunnerError> for OpeningRefusal {
     }
 }
 
+impl From<Unloaded> for OpeningRefusal {
+    fn from(error: Unloaded) -> Self {
+        OpeningRefusal::of(format!("{error} {}", Unloaded::ADVICE))
+    }
+}
+
 impl From<OpeningRefusal> for RunnerError {
     fn from(refusal: OpeningRefusal) -> Self {
         RunnerError::Elsewhere {
@@ -96,8 +109,8 @@ pub(crate) enum ServerNotice {
 pub(crate) type Announce<'a> = &'a dyn Fn(ServerNotice);
 
 impl LiveEnvironment {
-    /// Opens the environment of a recipe, here or on one of these servers, and resets it. Returns it with the initial
-    /// episode.
+    /// Opens the environment of a recipe and resets it: one of the registry in this worker, any other with code that is
+    /// loaded now, here or on one of these servers. Returns it with the initial episode.
     pub async fn open(
         recipe: Recipe,
         registry: &Registry,
@@ -106,69 +119,36 @@ impl LiveEnvironment {
         outside: Rc<dyn Outside>,
         announce: Announce<'_>,
     ) -> Result<(Episode, LiveEnvironment), OpeningRefusal> {
-        if !task::is_server(&recipe.environment) {
-            let (runner, opening) = Runner::open_with(registry, &recipe, clock, outside).await?;
-            let live = LiveEnvironment {
-                runner,
-                has_frames: true,
-                place: None,
-                python: None,
-            };
-            return Ok((opening.episode(recipe), live));
+        let is_elsewhere = task::is_server(&recipe.environment);
+        if !is_elsewhere && registry.environment(&recipe.environment).is_ok() {
+            return LiveEnvironment::open_here(recipe, registry, clock, outside).await;
         }
-        if task::python_file(&recipe.environment).is_some() {
-            let opened = python::opening::open(&recipe, clock).await;
-            let opened = opened.map_err(OpeningRefusal::of)?;
-            let live = LiveEnvironment {
-                runner: opened.runner,
-                has_frames: true,
-                place: None,
-                python: Some(opened.transport),
-            };
-            let mut head = opened.opening.episode(recipe);
-            if let Some(id) = opened.id {
-                head.name = id.clone();
-                head.metadata.insert(ENVIRONMENT_ID, id);
-            }
-            return Ok((head, live));
+        let all = all_environments::load().await?;
+        if is_elsewhere {
+            return (all.open_elsewhere)(recipe, servers, clock, announce).await;
         }
-        let started = RefCell::new(None);
-        let begun = |url: &Text, env_id: &Text| {
-            started.replace(Some(env_id.clone()));
-            let (url, env_id) = (url.clone(), env_id.clone());
-            announce(ServerNotice::Started(ServerEnvironment { url, env_id }));
-        };
-        let opened = match opening::open(&recipe, servers, clock, &begun).await {
-            Ok(opened) => opened,
-            Err(refused) => {
-                // An environment that was started but could not be reset is closed already.
-                if let Some(env_id) = started.take() {
-                    announce(ServerNotice::Stopped { env_id });
-                }
-                return Err(OpeningRefusal {
-                    reason: refused.reason,
-                    key: refused.key,
-                    concerns_all: refused.concerns_all,
-                });
-            }
-        };
-        let mut head = opened.opening.episode(recipe);
-        head.metadata.insert(opening::NOTE, opened.place.note());
-        if !opened.has_frames {
-            head.frames = FrameHistory::default();
-        }
+        LiveEnvironment::open_here(recipe, &all.registry, clock, outside).await
+    }
+
+    async fn open_here(
+        recipe: Recipe,
+        registry: &Registry,
+        clock: Rc<dyn Clock>,
+        outside: Rc<dyn Outside>,
+    ) -> Result<(Episode, LiveEnvironment), OpeningRefusal> {
+        let (runner, opening) = Runner::open_with(registry, &recipe, clock, outside).await?;
         let live = LiveEnvironment {
-            runner: opened.runner,
-            has_frames: opened.has_frames,
-            place: Some(opened.place),
-            python: None,
+            runner,
+            has_frames: true,
+            elsewhere: None,
         };
-        Ok((head, live))
+        Ok((opening.episode(recipe), live))
     }
 
     /// Whether its last step failed because its Python worker had ended, so that the step was not taken.
     pub fn is_gone(&self) -> bool {
-        self.python.as_ref().is_some_and(|python| python.is_gone())
+        let elsewhere = self.elsewhere.as_ref();
+        elsewhere.is_some_and(|elsewhere| elsewhere.is_gone())
     }
 
     /// Closes the environment.
@@ -178,9 +158,8 @@ impl LiveEnvironment {
 
     async fn close_and_announce(&mut self, announce: Announce<'_>) {
         Stage::close(self).await;
-        let names = self.place.as_ref().and_then(opening::RemoteLocation::names);
-        if let Some((_, env_id)) = names {
-            let env_id = env_id.clone();
+        let elsewhere = self.elsewhere.as_ref();
+        if let Some(env_id) = elsewhere.and_then(|elsewhere| elsewhere.server_id()) {
             announce(ServerNotice::Stopped { env_id });
         }
     }
@@ -210,13 +189,9 @@ impl Stage for Announced<'_> {
 impl Stage for LiveEnvironment {
     fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>> {
         Box::pin(async move {
-            match (self.runner.step(action).await, &self.place) {
-                (Err(RunnerError::Crashed { message }), Some(place)) => {
-                    let loss = place.after_a_loss(&message).await;
-                    Err(RunnerError::Elsewhere {
-                        message: loss.reason,
-                        concerns_all: loss.server_is_lost,
-                    })
+            match (self.runner.step(action).await, &self.elsewhere) {
+                (Err(RunnerError::Crashed { message }), Some(elsewhere)) => {
+                    Err(elsewhere.after_crash(message).await)
                 }
                 (stepped, _) => stepped,
             }

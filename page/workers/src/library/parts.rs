@@ -12,10 +12,10 @@ use volary_export::training_rows::RowColumn;
 use volary_library::LazyCode;
 use volary_library::parquet::{Table, begin_table};
 use volary_library::readers::{Readers, all_readers};
-use volary_library::replay::{Replayed, replay};
+use volary_library::replay::Replayed;
 use volary_parquet::{ParquetError, Rows, contradictory, read_rows};
 
-use crate::checkout::StoredData;
+use crate::all_environments;
 use volary_browser::isolation::isolated;
 use volary_browser::lazy::{Loaded, Unloaded};
 
@@ -24,7 +24,6 @@ pub(crate) struct LazyParts;
 
 type ReadParquet = fn(Vec<u8>, usize) -> Result<Rows, ParquetError>;
 type BeginParquet = fn(&[RowColumn]) -> Result<Box<dyn Table>, String>;
-type Replay = fn(Episode, Rc<dyn Clock>) -> LocalBoxFuture<'static, Replayed>;
 
 #[wasm_split(readers, wasm_split_path = leptos::wasm_split, fallible)]
 fn load_readers() -> Loaded<&'static dyn Readers> {
@@ -39,11 +38,6 @@ fn load_parquet_reader() -> Loaded<ReadParquet> {
 #[wasm_split(parquet_writer, wasm_split_path = leptos::wasm_split, fallible)]
 fn load_parquet_writer() -> Loaded<BeginParquet> {
     Ok(begin_table)
-}
-
-#[wasm_split(environments, wasm_split_path = leptos::wasm_split, fallible)]
-fn load_environments() -> Loaded<Replay> {
-    Ok(|episode, clock| replay(episode, clock, Rc::new(StoredData)).boxed_local())
 }
 
 impl LazyCode for LazyParts {
@@ -85,8 +79,8 @@ impl LazyCode for LazyParts {
 
     fn replay(&self, episode: Episode, clock: Rc<dyn Clock>) -> LocalBoxFuture<'static, Replayed> {
         async move {
-            let replay = load_environments().await.map_err(said)?;
-            replay(episode, clock).await
+            let all = all_environments::load().await.map_err(said)?;
+            (all.replay)(episode, clock).await
         }
         .boxed_local()
     }
