@@ -44,6 +44,7 @@ pub const BELOW_THE_PAGE: &[&str] = &[
     "volary-macros",
     "volary-connectivity",
     "volary-core",
+    "volary-policy",
     "volary-torch",
     "volary-parquet",
     "volary-tokens",
