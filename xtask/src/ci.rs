@@ -52,6 +52,7 @@ pub const BELOW_THE_PAGE: &[&str] = &[
     "volary-envs",
     "volary-remote",
     "volary-episode",
+    "volary-school",
     "volary-analysis",
     "volary-export",
     "volary-formats",
