@@ -26,6 +26,7 @@ pub fn load(page: Page) -> Option<fn() -> Coming> {
         Page::Evaluate => Some(|| Box::pin(evaluate())),
         Page::Environments => Some(|| Box::pin(environments())),
         Page::Learn => Some(|| Box::pin(learn())),
+        Page::School => Some(|| Box::pin(school())),
         Page::Class => Some(|| Box::pin(class())),
         Page::Settings => Some(|| Box::pin(settings())),
         Page::Template => Some(|| Box::pin(template())),
@@ -100,6 +101,13 @@ fn learn() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../style/present.css"));
     volary_ui::prose::install();
     Ok(volary_teach::learn::page::page)
+}
+
+#[wasm_split(school_page, wasm_split_path = leptos::wasm_split, fallible)]
+fn school() -> Loaded<DrawFn> {
+    install_shared();
+    appearance::adopt(include_str!("../style/school.css"));
+    Ok(volary_school_page::page::page)
 }
 
 /// In the part of the lessons, whose player it uses.

@@ -78,6 +78,7 @@ const OF_THE_PAGE: &[&str] = &[
     "volary-evaluate",
     "volary-review",
     "volary-teach",
+    "volary-school-page",
     "volary-settings",
 ];
 

@@ -19,4 +19,5 @@ pub mod present;
 pub mod python;
 pub mod review;
 pub mod rollout;
+pub mod school;
 pub mod servers;

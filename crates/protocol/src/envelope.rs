@@ -22,6 +22,8 @@ pub enum Channel {
     Checkout,
     /// [`crate::rollout`]
     Rollout,
+    /// [`crate::school`]
+    School,
 }
 
 /// A request type: one for each channel.

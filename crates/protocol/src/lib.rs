@@ -6,6 +6,7 @@
 //! - [`evaluation`]: playing whole cells of an evaluation.
 //! - [`checkout`]: reading and storing a checkout of tau-bench.
 //! - [`rollout`]: prompts, replies and tokens of rollouts.
+//! - [`school`]: training a small policy, update by update.
 //! - [`episode`]: an episode in chunks, and its assembly.
 //! - [`Calls`]: assigns replies to calls; [`WorkerLoss`]: why a worker does not reply any more.
 //! - [`ChangedEpisodes`]: what another tab or worker stored or deleted.
@@ -31,6 +32,7 @@ pub mod episode;
 pub mod evaluation;
 pub mod library;
 pub mod rollout;
+pub mod school;
 mod worker_loss;
 mod worker_part;
 

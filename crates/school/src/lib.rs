@@ -7,7 +7,7 @@
 //! - [`rollout`]: many episodes at once. [`run`]: the state machine, one update at a time. [`warm_start`]: the policy before
 //!   the first update, which learned from a faulty student.
 //! - [`record`]: what an update shows. [`episodes`]: rollouts as ordinary trajectories. [`inspect`]: what a policy does
-//!   with one prompt, in an exam, and how an update changed it.
+//!   with one prompt, in an exam, and how an update changed it. [`findings`]: what looks wrong in a run.
 //!
 //! Invariants: nothing here reads files or clocks. The same knobs and the same warm start give the same weights, bit for
 //! bit, on every platform, also if the run was stopped and continued from a checkpoint.
@@ -17,21 +17,28 @@ pub mod alphabet;
 pub mod calculator;
 pub mod counter;
 pub mod episodes;
+pub mod findings;
 pub mod hands;
 pub mod inspect;
 pub mod knobs;
 pub mod learnable;
+pub mod link;
 pub mod loss;
 pub mod play;
 pub mod record;
 pub mod rollout;
 pub mod run;
+pub mod shipped;
 pub mod warm_start;
 
+pub use volary_policy as policy;
+
 pub use alphabet::Alphabet;
+pub use findings::{Finding, findings};
 pub use knobs::{Aggregation, Estimator, Grader, KnobError, Knobs, Preset};
 pub use learnable::{Behaviour, Difficulty, Exercise, Learnable, learnable, learnables};
 pub use play::SchoolError;
 pub use record::{GroupRecord, UpdateMetrics};
 pub use rollout::Rollout;
 pub use run::{Run, RunError, Update};
+pub use shipped::shipped;

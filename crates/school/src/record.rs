@@ -13,8 +13,14 @@ pub struct UpdateMetrics {
     /// The number of the update, from 0. The batch of update `n` was sampled by the policy after `n` updates.
     pub update: u32,
     pub samples: usize,
+    /// The number of prompts.
+    pub groups: usize,
     /// The mean reward, whoever gave it.
     pub reward: f64,
+    /// The mean of what the grader gave, before prices.
+    pub graded: f64,
+    /// The number of samples that the update made less probable: those with a negative advantage.
+    pub discouraged: usize,
     /// The share of samples that solved their task, whatever the reward says.
     pub success: f64,
     /// The share of samples without a call.
@@ -124,7 +130,13 @@ impl UpdateMetrics {
         UpdateMetrics {
             update,
             samples,
+            groups: batch.chunks(group.max(1)).count(),
             reward: mean(&|rollout| rollout.reward.total()),
+            graded: mean(&|rollout| rollout.reward.graded),
+            discouraged: batch
+                .iter()
+                .filter(|rollout| rollout.advantage < 0.0)
+                .count(),
             success: mean(&|rollout| f64::from(u8::from(rollout.behaviour == Behaviour::Right))),
             without_tool: mean(&|rollout| f64::from(u8::from(rollout.calls(learnable) == 0))),
             behaviours,

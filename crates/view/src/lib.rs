@@ -25,6 +25,7 @@
 //!   a stream. [`token_cell`]: their marks. [`token_words`]: what is said about them.
 //!   [`token_histogram`], [`token_curves`]: streams as charts.
 //! - [`training`]: curves and histograms of training runs. [`time_lanes`]: spans of time as lanes.
+//! - [`school`]: a run of the school: curves, knobs, samples, a group explained.
 //! - [`route`]: the URL's hash as a value.
 //! - [`exchange_texts`]: requests to models in words. [`sharing_texts`]: what was found before something is shared. [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
 
@@ -52,6 +53,7 @@ pub mod recovery;
 pub mod review;
 pub mod route;
 pub mod rows;
+pub mod school;
 pub mod scroll;
 pub mod shapes;
 pub mod sharing_texts;

@@ -76,6 +76,12 @@ pub enum Route {
 pub const IN_PLAYGROUND: &str = "@playground";
 
 impl Route {
+    /// Whether a path of [`Route::Learn`] is that of the school, which has a page of its own.
+    pub fn is_school(path: &str) -> bool {
+        let (path, _) = path.split_once('?').unwrap_or((path, ""));
+        path.trim_matches('/') == "school"
+    }
+
     /// Parses a hash, with or without its `#`.
     pub fn parse(hash: &str) -> Route {
         let text = hash.strip_prefix('#').unwrap_or(hash);

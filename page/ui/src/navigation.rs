@@ -22,6 +22,8 @@ pub enum Page {
     Learn,
     /// Assignments, a pupil's work on one, and the teacher's board. Learn links to it.
     Class,
+    /// A small agent learns by reinforcement. Learn links to it.
+    School,
     /// Model connections, servers, API keys.
     Settings,
     /// Shows what a chat template makes of messages. Environments links to it; the header has no space for it.
@@ -30,7 +32,7 @@ pub enum Page {
 
 impl Page {
     /// The pages with their names and addresses. A page that is not built yet is not included.
-    pub const ALL: [(Page, &'static str, &'static str); 8] = [
+    pub const ALL: [(Page, &'static str, &'static str); 9] = [
         (Page::Playground, "Playground", "#/"),
         (Page::Review, "Review", "#/review"),
         (Page::Evaluate, "Evaluate", "#/evaluate"),
@@ -39,11 +41,12 @@ impl Page {
         (Page::Settings, "Settings", "#/settings"),
         (Page::Template, "Template lab", "#/template"),
         (Page::Class, "Class", "#/class"),
+        (Page::School, "School", "#/learn/school"),
     ];
 
     /// Returns whether the header links to the page.
     pub fn is_in_header(self) -> bool {
-        !matches!(self, Page::Template | Page::Class)
+        !matches!(self, Page::Template | Page::Class | Page::School)
     }
 
     /// The page that shows a route.
@@ -55,6 +58,7 @@ impl Page {
             Route::Evaluate { .. } => Page::Evaluate,
             Route::Environments { .. } => Page::Environments,
             Route::Settings => Page::Settings,
+            Route::Learn { path } if Route::is_school(path) => Page::School,
             Route::Learn { .. } => Page::Learn,
             Route::Class { .. } => Page::Class,
             Route::Template { .. } => Page::Template,

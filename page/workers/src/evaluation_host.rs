@@ -67,7 +67,7 @@ impl Services for EvaluationHost {
                 });
             }
             // Not of these services: the call completes without a reply.
-            Channel::Environments | Channel::Library => {}
+            Channel::Environments | Channel::Library | Channel::School => {}
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use volary_protocol::envelope::{Delivery, decode_header, encode_delivery, encode_event};
 use volary_protocol::{Channel, DecodeError, RequestId, WorkerPart};
 
-use super::{environment_host, library_host};
+use super::{environment_host, library_host, school_host};
 use volary_browser::files::GivenFile;
 use volary_browser::lazy::Unloaded;
 use volary_browser::spawn;
@@ -19,6 +19,7 @@ pub fn start(port: WorkerPort) {
         let served = match port.part() {
             Some(WorkerPart::Environments) => environment_host::serve(port.clone()).await,
             Some(WorkerPart::Library) => library_host::serve(port.clone()).await,
+            Some(WorkerPart::School) => school_host::serve(port.clone()).await,
             // A page of another build started it.
             None => Err(Unloaded),
         };

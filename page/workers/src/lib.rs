@@ -1,13 +1,14 @@
 //! The worker's side of the page: services that handle requests of `volary_protocol`.
 //!
 //! - [`host`]: loads the services of the worker's part, passes requests to them, and sends the replies. The parts are
-//!   `environment_host` and `library_host`, each with its own lazy code.
+//!   `environment_host`, `library_host` and `school_host`, each with its own lazy code.
 //! - [`environments`]: plays environments, action by action; `live`: an open environment, in this worker or `elsewhere`.
 //! - `all_environments`: the lazy code beyond small environments, with the services of `evaluation_host`, which
 //!   `lazy_services` loads.
 //! - [`evaluation`]: plays whole cells of an evaluation.
 //! - `library_host`: hosts the library service, `volary_library`. `library`: what the service gets from the browser.
 //! - `checkout`: reads and stores the user's checkout of tau-bench, and provides its data to environments.
+//! - `school_host`: trains a small policy.
 //! - `rollout`: makes prompts, reads replies and records tokens.
 //! - `outside`: questions of environments to the page.
 //! - `batches`: sends items in batches.
@@ -30,3 +31,4 @@ mod library_host;
 mod live;
 mod outside;
 mod rollout;
+mod school_host;

@@ -26,6 +26,10 @@ pub(super) fn LessonList(progress: LessonProgress) -> impl IntoView {
                 </a> {". Open one by its address: "} <code>{"#/learn?url=…"}</code>
             </p>
             <p>
+                {"See it happen: "} <a href="#/learn/school">{"a small agent learns in the page"}</a>
+                {", by reinforcement, in less than a minute."}
+            </p>
+            <p>
                 {"Do you teach a class? "} <a href="#/class">{"Give an assignment"}</a>
                 {" that your pupils play and hand in."}
             </p>

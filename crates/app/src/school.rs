@@ -1,0 +1,494 @@
+//! The school: a run of reinforcement learning in a worker, while somebody watches.
+//!
+//! Invariants:
+//! - Replies name the run that they belong to, so those of an earlier run change nothing.
+//! - `history` has the figures of every update of the run in order; `samples` has samples of each.
+//! - A worker that is lost is replaced, and the run continues from the last checkpoint. If that one is lost before another
+//!   checkpoint, the run stops.
+
+mod event;
+
+use volary_protocol::school as protocol;
+use volary_protocol::school::{Checkpoint, Updated};
+use volary_school::record::SampleRecord;
+use volary_school::{Difficulty, Finding, GroupRecord, Knobs, UpdateMetrics, findings, link};
+
+use crate::notice::Notice;
+pub use event::{SchoolEffect, SchoolEvent};
+
+/// The number of tasks of an exam.
+pub const EXAM_TASKS: u32 = 64;
+
+/// The updates after which a policy answers a prompt, if there were as many.
+const ASKED: [u32; 4] = [0, 10, 40, 180];
+
+/// Where a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// No worker has it.
+    #[default]
+    Unbegun,
+    /// A worker is loading it, and then makes this many updates: none, some, or as many as there are until it is stopped.
+    Beginning {
+        then: Training,
+    },
+    Ready,
+    /// Updates are being made.
+    Training {
+        /// Whether it ends after the current one.
+        is_stopping: bool,
+    },
+}
+
+/// How many updates are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Training {
+    #[default]
+    Nothing,
+    One,
+    UntilStopped,
+}
+
+impl Training {
+    fn request(self) -> Option<protocol::Request> {
+        let updates = match self {
+            Training::Nothing => return None,
+            Training::One => Some(1),
+            Training::UntilStopped => None,
+        };
+        Some(protocol::Request::Train { updates })
+    }
+}
+
+/// What a policy did with a prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The policy after this many updates.
+    pub update: u32,
+    pub sample: SampleRecord,
+}
+
+/// The result of an exam.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exam {
+    /// The policy after this many updates.
+    pub update: u32,
+    pub difficulty: Difficulty,
+    pub success: f64,
+    pub samples: Vec<SampleRecord>,
+}
+
+/// Stored for Review.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Storing {
+    /// The number of groups of each update.
+    pub groups: u32,
+    /// The number of trajectories so far.
+    pub episodes: u32,
+}
+
+/// The state of the page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct School {
+    pub knobs: Knobs,
+    pub phase: Phase,
+    /// Counts runs, and workers of a run.
+    run: u32,
+    /// The figures of each update.
+    pub history: Vec<UpdateMetrics>,
+    /// Samples of each update: whole groups.
+    pub samples: Vec<Vec<SampleRecord>>,
+    /// The number of parameters of the policy; 0 before the run is begun.
+    pub parameters: u32,
+    /// An example of a prompt.
+    pub prompt: String,
+    /// The update that is looked at; `None` for the latest.
+    pub selected: Option<u32>,
+    /// The updates before which knobs were changed: the link alone does not repeat such a run.
+    pub changes: Vec<u32>,
+    pub answers: Vec<Answer>,
+    pub exams: Vec<Exam>,
+    /// The explained group, and its update.
+    pub group: Option<(u32, GroupRecord)>,
+    pub storing: Storing,
+    pub notice: Option<Notice>,
+    /// The number of updates of the checkpoint, and its bytes.
+    checkpoint: Option<(u32, Checkpoint)>,
+    /// Whether a group of the next update is explained.
+    explains_next: bool,
+    /// Whether the worker was replaced since the last checkpoint.
+    was_replaced: bool,
+}
+
+impl School {
+    /// Handles an event.
+    pub fn update(&mut self, event: SchoolEvent) -> Vec<SchoolEffect> {
+        match event {
+            SchoolEvent::Open(query) => self.open(&query),
+            SchoolEvent::Train(training) => self.train(training),
+            SchoolEvent::Stop => self.stop(),
+            SchoolEvent::Restart => self.restart(),
+            SchoolEvent::Change(knobs) => self.change(knobs),
+            SchoolEvent::Plant(preset) => {
+                let mut knobs = self.knobs.clone();
+                preset.plant(&mut knobs);
+                self.knobs = knobs;
+                self.restart()
+            }
+            SchoolEvent::Repair(finding) => {
+                let mut knobs = self.knobs.clone();
+                finding.repair(&mut knobs);
+                self.change(knobs)
+            }
+            SchoolEvent::Select(update) => {
+                self.selected = update.filter(|update| *update + 1 < self.done());
+                Vec::new()
+            }
+            SchoolEvent::Ask { prompt } => {
+                let policies = self.asked_policies();
+                let requests = policies
+                    .into_iter()
+                    .map(|update| protocol::Request::Answer {
+                        update,
+                        prompt: prompt.trim().into(),
+                        temperature: 0.0,
+                        seed: self.knobs.seed,
+                    });
+                self.answers.clear();
+                requests.flat_map(|request| self.ask(request)).collect()
+            }
+            SchoolEvent::Examine(difficulty) => {
+                let request = protocol::Request::Examine {
+                    update: self.asked_policy(),
+                    difficulty,
+                    tasks: EXAM_TASKS,
+                };
+                self.ask(request)
+            }
+            SchoolEvent::Slowly => {
+                self.explains_next = true;
+                self.train(Training::One)
+            }
+            SchoolEvent::Store(groups) => {
+                self.storing.groups = groups;
+                self.ask(protocol::Request::Store { groups })
+            }
+            SchoolEvent::Dismiss => {
+                self.notice = None;
+                Vec::new()
+            }
+            SchoolEvent::Replied { run, event } if run == self.run => self.replied(event),
+            SchoolEvent::TrainingEnded { run } if run == self.run => {
+                if let Phase::Training { .. } = self.phase {
+                    self.phase = Phase::Ready;
+                }
+                if std::mem::take(&mut self.explains_next) && !self.history.is_empty() {
+                    self.ask(protocol::Request::Explain)
+                } else {
+                    Vec::new()
+                }
+            }
+            SchoolEvent::Lost { run, reason } if run == self.run => self.lost(reason),
+            // Of an earlier run.
+            SchoolEvent::Replied { .. }
+            | SchoolEvent::TrainingEnded { .. }
+            | SchoolEvent::Lost { .. } => Vec::new(),
+        }
+    }
+
+    /// The number of updates that the run has behind it.
+    pub fn done(&self) -> u32 {
+        u32::try_from(self.history.len()).unwrap_or(u32::MAX)
+    }
+
+    pub fn is_training(&self) -> bool {
+        matches!(
+            self.phase,
+            Phase::Training { .. }
+                | Phase::Beginning {
+                    then: Training::UntilStopped
+                }
+        )
+    }
+
+    /// The update that is shown; `None` before the first one.
+    pub fn shown(&self) -> Option<u32> {
+        self.selected.or_else(|| self.done().checked_sub(1))
+    }
+
+    /// What looks wrong now.
+    pub fn findings(&self) -> Vec<Finding> {
+        findings(&self.history)
+    }
+
+    /// The policy that questions go to: after the selected update, or the latest.
+    fn asked_policy(&self) -> u32 {
+        self.selected.map_or(self.done(), |update| update + 1)
+    }
+
+    /// The policies that a prompt goes to: after some early updates, and the one that questions go to.
+    fn asked_policies(&self) -> Vec<u32> {
+        let asked = self.asked_policy();
+        let early = ASKED.into_iter().filter(|update| *update < asked);
+        early.chain([asked]).collect()
+    }
+
+    fn open(&mut self, query: &str) -> Vec<SchoolEffect> {
+        match link::from_query(query) {
+            // The address that this run wrote.
+            Ok(knobs) if knobs == self.knobs && self.phase != Phase::Unbegun => Vec::new(),
+            Ok(knobs) => {
+                self.knobs = knobs;
+                self.restart()
+            }
+            Err(error) => {
+                let effects = self.restart();
+                self.notice = Some(Notice::new(
+                    "The link could not be read, so the run has the usual settings.",
+                    error.to_string(),
+                    "Ask for the link again, or set the knobs yourself.",
+                ));
+                effects
+            }
+        }
+    }
+
+    /// Begins again with the warm start.
+    fn restart(&mut self) -> Vec<SchoolEffect> {
+        *self = School {
+            knobs: std::mem::take(&mut self.knobs),
+            run: self.run,
+            storing: Storing {
+                groups: self.storing.groups,
+                episodes: 0,
+            },
+            ..School::default()
+        };
+        self.begin(Training::Nothing, None, true)
+    }
+
+    fn begin(
+        &mut self,
+        then: Training,
+        checkpoint: Option<Checkpoint>,
+        with_address: bool,
+    ) -> Vec<SchoolEffect> {
+        self.run += 1;
+        self.phase = Phase::Beginning { then };
+        let knobs = self.knobs.clone();
+        let mut effects = vec![
+            SchoolEffect::StartWorker,
+            SchoolEffect::Call {
+                run: self.run,
+                request: protocol::Request::Begin { knobs, checkpoint },
+            },
+        ];
+        if with_address {
+            effects.push(self.address());
+        }
+        effects
+    }
+
+    fn address(&self) -> SchoolEffect {
+        SchoolEffect::WriteAddress(link::to_query(&self.knobs))
+    }
+
+    fn train(&mut self, training: Training) -> Vec<SchoolEffect> {
+        self.notice = None;
+        self.selected = None;
+        match &mut self.phase {
+            Phase::Unbegun => self.begin(training, None, false),
+            Phase::Beginning { then } => {
+                *then = training;
+                Vec::new()
+            }
+            Phase::Ready => {
+                let Some(request) = training.request() else {
+                    return Vec::new();
+                };
+                self.phase = Phase::Training { is_stopping: false };
+                self.ask(request)
+            }
+            Phase::Training { .. } => Vec::new(),
+        }
+    }
+
+    fn stop(&mut self) -> Vec<SchoolEffect> {
+        match &mut self.phase {
+            Phase::Beginning { then } => {
+                *then = Training::Nothing;
+                Vec::new()
+            }
+            Phase::Training { is_stopping } if !*is_stopping => {
+                *is_stopping = true;
+                self.ask(protocol::Request::Stop)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn change(&mut self, knobs: Knobs) -> Vec<SchoolEffect> {
+        if let Err(error) = knobs.check() {
+            self.notice = Some(Notice::new(
+                "This setting is not used.",
+                error.to_string(),
+                "Choose a value in the range.",
+            ));
+            return Vec::new();
+        }
+        self.notice = None;
+        if knobs == self.knobs {
+            return Vec::new();
+        }
+        // Before the first update, or with other tasks, it is another run from its start.
+        let is_another = self.history.is_empty()
+            || knobs.environment != self.knobs.environment
+            || knobs.seed != self.knobs.seed;
+        self.knobs = knobs;
+        if is_another {
+            return self.restart();
+        }
+        let done = self.done();
+        if self.changes.last() != Some(&done) {
+            self.changes.push(done);
+        }
+        let knobs = self.knobs.clone();
+        let mut effects = self.ask(protocol::Request::Tune { knobs });
+        effects.push(self.address());
+        effects
+    }
+
+    /// A request to the worker, if it has the run.
+    fn ask(&self, request: protocol::Request) -> Vec<SchoolEffect> {
+        match self.phase {
+            Phase::Ready | Phase::Training { .. } => vec![SchoolEffect::Call {
+                run: self.run,
+                request,
+            }],
+            Phase::Unbegun | Phase::Beginning { .. } => Vec::new(),
+        }
+    }
+
+    fn replied(&mut self, event: protocol::Event) -> Vec<SchoolEffect> {
+        match event {
+            protocol::Event::Begun {
+                updates,
+                parameters,
+                prompt,
+            } => return self.begun(updates, parameters, &prompt),
+            protocol::Event::Updated(updated) => self.updated(*updated),
+            protocol::Event::Answered { update, sample } => {
+                let sample = *sample;
+                self.answers.retain(|answer| answer.update != update);
+                self.answers.push(Answer { update, sample });
+                self.answers.sort_by_key(|answer| answer.update);
+            }
+            protocol::Event::Examined { update, exam } => {
+                let difficulty = exam.difficulty;
+                self.exams
+                    .retain(|of| (of.update, of.difficulty) != (update, difficulty));
+                self.exams.insert(
+                    0,
+                    Exam {
+                        update,
+                        difficulty,
+                        success: exam.success,
+                        samples: exam.samples,
+                    },
+                );
+                self.exams.truncate(6);
+            }
+            protocol::Event::Explained(group) => {
+                self.group = self.done().checked_sub(1).map(|update| (update, *group));
+            }
+            protocol::Event::Tuned => {}
+            protocol::Event::Stored { episodes } => self.storing.episodes += episodes,
+            protocol::Event::Unstored { reason } => {
+                self.storing.groups = 0;
+                self.notice = Some(Notice::new(
+                    "Samples are not stored for Review any more.",
+                    reason.to_string(),
+                    "Delete trajectories in Review, and choose again what is stored.",
+                ));
+            }
+            protocol::Event::Failed { reason } => {
+                if let Phase::Beginning { .. } = self.phase {
+                    self.phase = Phase::Unbegun;
+                }
+                self.notice = Some(Notice::new(
+                    "That did not work.",
+                    reason.to_string(),
+                    "The run is as it was before.",
+                ));
+            }
+        }
+        Vec::new()
+    }
+
+    fn begun(&mut self, updates: u32, parameters: u32, prompt: &str) -> Vec<SchoolEffect> {
+        let Phase::Beginning { then } = self.phase else {
+            return Vec::new();
+        };
+        self.parameters = parameters;
+        prompt.clone_into(&mut self.prompt);
+        // The updates after the checkpoint are made again.
+        self.history.truncate(updates as usize);
+        self.samples.truncate(updates as usize);
+        self.selected = self.selected.filter(|update| *update < updates);
+        self.phase = Phase::Ready;
+        let mut effects = Vec::new();
+        if self.storing.groups > 0 {
+            let groups = self.storing.groups;
+            effects.extend(self.ask(protocol::Request::Store { groups }));
+        }
+        if then != Training::Nothing {
+            effects.extend(self.train(then));
+        }
+        effects
+    }
+
+    fn updated(&mut self, updated: Updated) {
+        // A doubled reply.
+        if updated.metrics.update != self.done() {
+            return;
+        }
+        self.history.push(updated.metrics);
+        self.samples.push(updated.samples);
+        if let Some(checkpoint) = updated.checkpoint {
+            self.checkpoint = Some((self.done(), checkpoint));
+            self.was_replaced = false;
+        }
+    }
+
+    fn lost(&mut self, reason: String) -> Vec<SchoolEffect> {
+        let was_training = self.is_training();
+        if self.was_replaced || self.phase == Phase::Unbegun {
+            self.phase = Phase::Unbegun;
+            self.notice = Some(Notice::new(
+                "The training stopped: its worker ended twice.",
+                reason,
+                "Begin again, or reload the page.",
+            ));
+            return Vec::new();
+        }
+        self.was_replaced = true;
+        let (updates, bytes) = self.checkpoint.clone().unzip();
+        self.notice = Some(Notice::new(
+            format!(
+                "The worker that trained ended. The run continues from update {}.",
+                updates.unwrap_or(0)
+            ),
+            reason,
+            "You need to do nothing.",
+        ));
+        let then = if was_training {
+            Training::UntilStopped
+        } else {
+            Training::Nothing
+        };
+        self.begin(then, bytes, false)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! The state of the page, and the worker that trains.
+
+use futures_util::StreamExt;
+use leptos::prelude::*;
+use volary_app::school::{School, SchoolEffect, SchoolEvent};
+use volary_protocol::WorkerPart;
+use volary_protocol::school::Request;
+
+use volary_browser::worker_client::WorkerClient;
+use volary_browser::{location, spawn};
+
+/// The address of the page.
+pub const ADDRESS: &str = "#/learn/school";
+
+/// The handle of the page's state.
+#[derive(Clone, Copy)]
+pub struct SchoolState {
+    pub school: RwSignal<School>,
+    worker: StoredValue<Option<WorkerClient>, LocalStorage>,
+}
+
+impl SchoolState {
+    pub fn new() -> Self {
+        SchoolState {
+            school: RwSignal::default(),
+            worker: StoredValue::new_local(None),
+        }
+    }
+
+    /// Handles an event, and carries out what follows from it.
+    pub fn send(self, event: SchoolEvent) {
+        // The page may be gone when a reply arrives.
+        let effects = self.school.try_update(|school| school.update(event));
+        for effect in effects.unwrap_or_default() {
+            self.carry_out(effect);
+        }
+    }
+
+    fn carry_out(self, effect: SchoolEffect) {
+        match effect {
+            // The worker before is terminated when it is replaced; a call to none is reported as lost.
+            SchoolEffect::StartWorker => self
+                .worker
+                .set_value(WorkerClient::start(WorkerPart::School).ok()),
+            SchoolEffect::WriteAddress(query) if query.is_empty() => location::replace(ADDRESS),
+            SchoolEffect::WriteAddress(query) => {
+                location::replace(&format!("{ADDRESS}?{query}"));
+            }
+            SchoolEffect::Call { run, request } => self.call(run, request),
+        }
+    }
+
+    fn call(self, run: u32, request: Request) {
+        let is_training = matches!(request, Request::Train { .. });
+        let replies = self.worker.with_value(|worker| {
+            let worker = worker.as_ref();
+            worker.map(|worker| worker.call(&request))
+        });
+        spawn(async move {
+            let Some(mut replies) = replies else {
+                let reason = "This browser does not start workers.".to_owned();
+                return self.send(SchoolEvent::Lost { run, reason });
+            };
+            while let Some(reply) = replies.next().await {
+                match reply {
+                    Ok(reply) => self.send(SchoolEvent::Replied {
+                        run,
+                        event: reply.event,
+                    }),
+                    Err(loss) => {
+                        let reason = loss.to_string();
+                        return self.send(SchoolEvent::Lost { run, reason });
+                    }
+                }
+            }
+            if is_training {
+                self.send(SchoolEvent::TrainingEnded { run });
+            }
+        });
+    }
+}
