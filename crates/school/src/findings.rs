@@ -1,6 +1,6 @@
 //! What looks wrong in a run, found in its figures alone: what was sampled, rewarded and trained, not how the knobs are set.
 //!
-//! A finding needs [`IN_A_ROW`] updates that show it, so that a single odd batch is none.
+//! A finding needs [`IN_A_ROW`] updates that show it, each or on average, so that a single odd batch is none.
 
 use serde::{Deserialize, Serialize};
 
@@ -72,21 +72,34 @@ impl Finding {
         }
     }
 
-    /// Whether an update shows it.
-    fn is_shown_by(self, update: &UpdateMetrics) -> bool {
-        let sampled = update.length * update.samples as f64;
+    /// Whether updates show it.
+    fn is_shown_by(self, updates: &[UpdateMetrics]) -> bool {
+        let all = |shows: &dyn Fn(&UpdateMetrics) -> bool| updates.iter().all(shows);
+        let mean = |figure: &dyn Fn(&UpdateMetrics) -> f64| {
+            updates.iter().map(figure).sum::<f64>() / updates.len().max(1) as f64
+        };
+        let success = mean(&|update| update.success);
         match self {
-            Finding::RewardWithoutSuccess => update.graded > update.success + 0.1,
-            Finding::TrainedOnReplies => update.trained_tokens as f64 > sampled + 0.5,
+            Finding::RewardWithoutSuccess => all(&|update| update.graded > update.success + 0.1),
+            Finding::TrainedOnReplies => all(&|update| {
+                let sampled = update.length * update.samples as f64;
+                update.trained_tokens as f64 > sampled + 0.5
+            }),
             Finding::DeadGroups => {
-                update.success < 0.9 && update.dead_groups * 10 > update.groups * 6
+                let dead = |update: &UpdateMetrics| {
+                    update.dead_groups as f64 / update.groups.max(1) as f64
+                };
+                // With a high success, groups are dead because there is little left to learn.
+                success < 0.9 && mean(&dead) > 0.6
             }
-            Finding::NothingDiscouraged => {
+            Finding::NothingDiscouraged => all(&|update| {
                 update.discouraged == 0
                     && update.dead_groups < update.groups
                     && update.success < 0.95
+            }),
+            Finding::SureAndWrong => {
+                all(&|update| update.success < 0.5) && mean(&|update| update.entropy) < 0.2
             }
-            Finding::SureAndWrong => update.success < 0.5 && update.entropy < 0.3,
         }
     }
 
@@ -113,10 +126,8 @@ pub fn findings(history: &[UpdateMetrics]) -> Vec<Finding> {
     let Some(latest) = history.len().checked_sub(IN_A_ROW) else {
         return Vec::new();
     };
-    let shown = |finding: &Finding| {
-        let mut latest = history[latest..].iter();
-        latest.all(|update| finding.is_shown_by(update))
-    };
+    let latest = &history[latest..];
+    let shown = |finding: &Finding| finding.is_shown_by(latest);
     Finding::ALL.into_iter().filter(shown).collect()
 }
 
@@ -138,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_sound_run_has_no_findings() {
-        let history = history(Knobs::default(), 12);
+        let history = history(Knobs::default(), 10);
         for length in 0..=history.len() {
             assert_eq!(findings(&history[..length]), []);
         }
@@ -147,11 +158,11 @@ mod tests {
     #[test]
     fn every_planted_failure_is_found_and_repaired() {
         for (preset, expected, updates) in [
-            (Preset::LeakyGrader, Finding::RewardWithoutSuccess, 12),
+            (Preset::LeakyGrader, Finding::RewardWithoutSuccess, 5),
             (Preset::MaskOff, Finding::TrainedOnReplies, 5),
-            (Preset::GroupsOfTwo, Finding::DeadGroups, 6),
+            (Preset::GroupsOfTwo, Finding::DeadGroups, 5),
             (Preset::NoBaseline, Finding::NothingDiscouraged, 5),
-            (Preset::ColdSampling, Finding::DeadGroups, 6),
+            (Preset::ColdSampling, Finding::DeadGroups, 5),
         ] {
             let mut knobs = Knobs::default();
             preset.plant(&mut knobs);
