@@ -66,7 +66,7 @@ impl Learnable for CalculatorCourse {
     }
 
     fn exercise(&self, difficulty: Difficulty, random: &mut Random) -> Exercise {
-        let mut number = || match (difficulty, random.below(4)) {
+        let mut number = || match (difficulty, random.below(8)) {
             (Difficulty::Beyond, _) => random.range(100..=999),
             (Difficulty::Trained, 0) => random.range(0..=9),
             (Difficulty::Trained, _) => random.range(10..=99),
@@ -162,10 +162,10 @@ impl Learnable for CalculatorCourse {
 
     fn faults(&self) -> &'static [(Behaviour, u32)] {
         &[
-            (Behaviour::Right, 25),
-            (Behaviour::NoTool, 50),
-            (Behaviour::WrongArguments, 12),
-            (Behaviour::IgnoredResult, 13),
+            (Behaviour::Right, 15),
+            (Behaviour::NoTool, 57),
+            (Behaviour::WrongArguments, 14),
+            (Behaviour::IgnoredResult, 14),
         ]
     }
 
@@ -200,7 +200,7 @@ impl Learnable for CalculatorCourse {
     }
 
     fn lessons(&self) -> u32 {
-        600
+        700
     }
 }
 

@@ -145,6 +145,15 @@ impl Run {
         Ok(run)
     }
 
+    /// The knobs in a checkpoint: they say which warm start it needs.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are no checkpoint of a run.
+    pub fn knobs_of(checkpoint: &[u8]) -> Result<Knobs, RunError> {
+        read(checkpoint).map(|(head, _, _)| head.knobs)
+    }
+
     /// Weights, optimiser, knobs and the number of updates, exactly.
     ///
     /// The bytes are `VOLS`, a version, the length of a JSON object as 32 bits, the object, and the checkpoint of

@@ -32,8 +32,8 @@ pub struct WarmStart<'a> {
 }
 
 impl Example {
-    /// The example of an episode that somebody played, such as a pupil. `None` if a character is not in the alphabet, or
-    /// the episode does not fit the context.
+    /// The example of an episode that somebody played, such as a pupil, as far as it fits the context. `None` if a character
+    /// is not in the alphabet, or nothing was played.
     pub fn of(learnable: &dyn Learnable, exercise: &Exercise, attempt: &Attempt) -> Option<Self> {
         let alphabet = learnable.alphabet();
         let mut tokens = alphabet.tokens(&exercise.prompt).ok()?;
@@ -51,7 +51,9 @@ impl Example {
                 add(&turn.reply, false)?;
             }
         }
-        (tokens.len() <= learnable.context()).then_some(Example { tokens, mask })
+        tokens.truncate(learnable.context());
+        mask.truncate(learnable.context());
+        Some(Example { tokens, mask })
     }
 }
 
