@@ -280,6 +280,55 @@ fn steps_with_tokens_are_one_sequence() {
     assert!(lost.contains("A stream is left out"), "{lost}");
 }
 
+#[test]
+fn rows_of_the_token_database_are_turns() {
+    let row = |trajectory: u64, step: u64, members: &str| {
+        parsed(&format!(
+            r#"{{"run_id": "r", "run_attempt": 1, "writer_id": "w", "split": "eval/birds", "iteration": 4, "sampling_client_step": 4,
+            "group_idx": 1, "traj_idx": {trajectory}, "step_idx": {step}, "tags": ["birds"], "env_row_id": null, "ts": "2026-03-01T10:00:0{step}Z",
+            "source": "rollout", "has_images": false, "total_reward": 1.5, "final_reward": 1.0, "metrics": {{"calls": 1.0}}, "attrs": {{}},
+            "token_metrics": {{}}, "tool_calls": null, "logs": "{{\"expected\": \"2\"}}", "extra": "{{}}", "filtered_reason": null, {members}}}"#
+        ))
+    };
+    let first = r#""ob_tokens": [1, 2], "ob_is_delta": false, "ac_tokens": [3], "ac_logprobs": [-0.5], "stop_reason": "stop", "reward": 0.5,
+        "episode_done": false, "ob_text": "How many?", "ac_text": "I look.""#;
+    let second = r#""ob_tokens": [4], "ob_is_delta": true, "ac_tokens": [5], "ac_logprobs": [-0.25], "stop_reason": "length", "reward": 0.0,
+        "episode_done": true, "ob_text": "two", "ac_text": "Two.""#;
+    let rows = [
+        row(0, 0, first),
+        row(1, 0, first),
+        row(0, 1, second),
+        row(1, 1, second),
+    ];
+    let outcome = lines("seg-a-1-000000.jsonl", &rows);
+    assert_eq!(said(&outcome, NoteLevel::Unreadable), [""; 0]);
+    let names = outcome.episodes.iter().map(|episode| &*episode.name);
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        [
+            "Iteration 4, group 1, trial 0",
+            "Iteration 4, group 1, trial 1"
+        ]
+    );
+    let episode = &outcome.episodes[1];
+    assert_eq!(format(episode), "tinker-cookbook-tokens");
+    assert_eq!(
+        told(episode),
+        "assistant:I look. | user:two | assistant:Two."
+    );
+    let rewards = episode.steps.iter().map(|step| step.reward().unwrap());
+    assert_eq!(rewards.collect::<Vec<_>>(), [0.5, 1.0]);
+    assert_eq!(EndingKind::of(&episode.ending), EndingKind::Truncated);
+    let record = episode.tokens.as_ref().unwrap();
+    assert_eq!(record.strip.ids(), [1, 2, 3, 4, 5]);
+    assert_eq!(record.strip.mask(), [false, false, true, false, true]);
+    assert_eq!(episode.seconds, Some(1.0));
+    assert_eq!(episode.metadata.get("run_id"), Some(&"r".into()));
+    let logs = episode.steps[0].extras.get("logs");
+    assert_eq!(logs, Some(&json!({"expected": "2"})));
+    assert!(episode.raw.is_empty(), "{:?}", episode.raw);
+}
+
 /// The first version of the evaluations had neither texts nor `reward`.
 #[test]
 fn first_evaluations_have_numbers_of_tokens() {

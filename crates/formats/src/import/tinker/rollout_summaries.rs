@@ -31,7 +31,8 @@ fn is_summary(value: &Json) -> bool {
     has("group_idx") && has("traj_idx") && has("total_reward") && steps.is_some()
 }
 
-fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
+/// Reads a summary.
+pub(super) fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     let text = |rest: &mut Object, key| rest.take_id(key).unwrap_or_default();
     sink.set_version(rest.take_id("schema_version"));
     let split = text(&mut rest, "split");
@@ -125,7 +126,19 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     for (key, value) in told {
         episode.metadata.insert(key, value);
     }
-    for key in ["sampling_client_step", "final_ob_len"] {
+    // The last ones are those of the token database.
+    const ABOUT: [&str; 9] = [
+        "sampling_client_step",
+        "final_ob_len",
+        "run_id",
+        "run_attempt",
+        "writer_id",
+        "env_row_id",
+        "source",
+        "attrs",
+        "filtered_reason",
+    ];
+    for key in ABOUT {
         if let Some(value) = rest.take(key) {
             episode.metadata.insert(key, value);
         }

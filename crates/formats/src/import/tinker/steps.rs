@@ -1,7 +1,7 @@
 //! The steps of tinker-cookbook's summaries: `{step_idx, ob_len, ac_len, reward, episode_done, metrics, logs}`. Newer versions have the
-//! messages of a step among its logs (`_conversation`). Forks of the cookbook add the tokens of a step: `ob_tokens`, `ac_tokens`,
+//! messages of a step among its logs (`_conversation`). The turns of the token database have tokens: `ob_tokens`, `ac_tokens`,
 //! `ac_logprobs`, and `token_metrics` with a value for each token of the action; if `ob_is_delta` is set, the tokens follow those of
-//! the step before.
+//! the step before. They may have texts as well: `ob_text`, `ac_text`.
 
 use volary_core::TokenId;
 use volary_core::json::{Json, Object, Text};
@@ -25,6 +25,9 @@ pub(super) struct StepSummary {
     pub is_done: bool,
     /// What the model said, if the environment logs it.
     pub said: Option<Text>,
+    /// What it saw, if that is recorded.
+    observed: Option<Text>,
+    started: Option<f64>,
     usage: Usage,
     /// What else is recorded.
     extras: Object,
@@ -85,6 +88,8 @@ impl StepSummary {
             reward: finite,
             is_done: step.take_flag("episode_done") == Some(true),
             said: said(&mut step),
+            observed: step.take_text("ob_text"),
+            started: step.take_time("ts"),
             usage,
             extras: step,
             tokens,
@@ -98,7 +103,9 @@ impl StepSummary {
             role: Role::Assistant,
             body: said.map_or_else(Body::default, Body::text),
         };
-        slime::with_calls(message.into())
+        let mut action = slime::with_calls(message.into());
+        action.details.started = self.started;
+        action
     }
 }
 
@@ -118,7 +125,7 @@ fn said(step: &mut Object) -> Option<Text> {
     ];
     let mut logs = step.take_object("logs").unwrap_or_default();
     let said = NAMES.iter().find_map(|name| logs.take_text(name));
-    let said = said.or_else(|| step.take_text("ac_text"));
+    let said = step.take_text("ac_text").or(said);
     if !logs.is_empty() {
         step.insert("logs", logs);
     }
@@ -168,6 +175,9 @@ fn tokens(step: &mut Object, before: &mut Vec<TokenId>, sink: &mut Sink<'_>) -> 
 /// Adds summaries without messages as steps.
 pub(super) fn push(steps: &mut [StepSummary], transcript: &mut Transcript) {
     for step in steps {
+        if let Some(observed) = step.observed.take() {
+            transcript.observe(Message::user(observed).into());
+        }
         transcript.push(step.action());
     }
 }
@@ -178,6 +188,7 @@ pub(super) fn add(steps: Vec<StepSummary>, episode: &mut Episode, sink: &mut Sin
     for (step, summary) in episode.steps.iter_mut().zip(steps) {
         let usage = (!summary.usage.is_empty()).then_some(summary.usage);
         step.details.usage = usage.or(step.details.usage.take());
+        step.details.started = step.details.started.or(summary.started);
         step.extras.extend_missing(summary.extras);
         gain(step, summary.reward.unwrap_or_default());
         calls.extend(summary.tokens);
