@@ -1027,6 +1027,14 @@ fn other_texts_are_named_as_they_are() {
         ("<!-- a note -->\n# Title\n", "text that is not JSON"),
         ("<!-- a note -->\n<!doctype html><p>", "a web page"),
         ("{\"a\": 1, oops", "broken JSON"),
+        ("[1, 2, oops", "broken JSON"),
+        ("[\n  1.5,\n  oops", "broken JSON"),
+        (
+            "[2026-03-01 10:00:00] started\n[2026-03-01 10:00:01] ended\n",
+            "text that is not JSON",
+        ),
+        ("[10:00] hello\n", "text that is not JSON"),
+        ("[1] A note.\n", "text that is not JSON"),
     ] {
         let error = import(&[named("x.txt", text)]).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
