@@ -1,5 +1,5 @@
 //! What chat APIs demand of a conversation, apart from the form of each message. The measure is OpenAI's Chat Completions; where
-//! another common API is stricter, the text of the [`Refusal`] says so.
+//! another common API is stricter, the text of the [`ChatRefusal`] says so.
 //!
 //! - `repair` changes what can be changed without a loss: ids of calls that are empty, too long or repeated; results that do not
 //!   directly follow their calls; content that is null; empty names; numbers that JSON cannot represent.
@@ -22,7 +22,7 @@ const MOST_TOOLS: usize = 128;
 
 /// A property of a conversation for which chat APIs refuse it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Refusal {
+pub enum ChatRefusal {
     /// There is no message.
     NoMessages,
     /// The first message that is no instruction is one of the model.
@@ -51,29 +51,31 @@ pub enum Refusal {
     ImageAddress,
 }
 
-impl Refusal {
+impl ChatRefusal {
     /// What is refused, for "Chat APIs may refuse …".
     pub fn text(self) -> &'static str {
         match self {
-            Refusal::NoMessages => "a conversation without messages",
-            Refusal::BeginsWithModel => {
+            ChatRefusal::NoMessages => "a conversation without messages",
+            ChatRefusal::BeginsWithModel => {
                 "a conversation that begins with the model (OpenAI accepts it)"
             }
-            Refusal::Empty => "empty messages (OpenAI accepts them)",
-            Refusal::CallWithoutResult => "calls without a result",
-            Refusal::LastCallWithoutResult => {
+            ChatRefusal::Empty => "empty messages (OpenAI accepts them)",
+            ChatRefusal::CallWithoutResult => "calls without a result",
+            ChatRefusal::LastCallWithoutResult => {
                 "last calls without a result (fine-tuning accepts them)"
             }
-            Refusal::ResultWithoutCall => "results without a call",
-            Refusal::Arguments => "arguments that are not a JSON object",
-            Refusal::FunctionName => {
+            ChatRefusal::ResultWithoutCall => "results without a call",
+            ChatRefusal::Arguments => "arguments that are not a JSON object",
+            ChatRefusal::FunctionName => {
                 "names of functions that are not 1 to 64 letters, digits, _ and -"
             }
-            Refusal::RepeatedTool => "several tools with one name",
-            Refusal::TooManyTools => "more than 128 tools",
-            Refusal::FunctionRole => "messages with the role `function`",
-            Refusal::ImageOfOthers => "images in messages that are not the user's",
-            Refusal::ImageAddress => "images whose address is neither a web address nor a data URL",
+            ChatRefusal::RepeatedTool => "several tools with one name",
+            ChatRefusal::TooManyTools => "more than 128 tools",
+            ChatRefusal::FunctionRole => "messages with the role `function`",
+            ChatRefusal::ImageOfOthers => "images in messages that are not the user's",
+            ChatRefusal::ImageAddress => {
+                "images whose address is neither a web address nor a data URL"
+            }
         }
     }
 }
@@ -210,16 +212,16 @@ fn bring_together(messages: &mut Vec<Json>, answered: &HashMap<usize, usize>) {
 }
 
 /// What chat APIs refuse in a line `{messages, tools}`.
-pub fn refusals(line: &Object) -> BTreeSet<Refusal> {
+pub fn refusals(line: &Object) -> BTreeSet<ChatRefusal> {
     let mut found = BTreeSet::new();
     let list = |key: &str| line.get(key).and_then(Json::as_list).unwrap_or_default();
     let messages = list("messages");
     if messages.is_empty() {
-        found.insert(Refusal::NoMessages);
+        found.insert(ChatRefusal::NoMessages);
     }
     let first = messages.iter().find(|message| role(message) != "system");
     if first.is_some_and(|message| role(message) == "assistant") {
-        found.insert(Refusal::BeginsWithModel);
+        found.insert(ChatRefusal::BeginsWithModel);
     }
     check_pairs(messages, &mut found);
     for message in messages {
@@ -230,31 +232,31 @@ pub fn refusals(line: &Object) -> BTreeSet<Refusal> {
     }
     let tools = list("tools");
     if tools.len() > MOST_TOOLS {
-        found.insert(Refusal::TooManyTools);
+        found.insert(ChatRefusal::TooManyTools);
     }
     let mut names = HashSet::new();
     for tool in tools {
         let name = member(tool, &["function", "name"]);
         check_name(name, &mut found);
         if !names.insert(name) {
-            found.insert(Refusal::RepeatedTool);
+            found.insert(ChatRefusal::RepeatedTool);
         }
     }
     found
 }
 
 /// Checks that results directly follow their calls, and answer all of them.
-fn check_pairs(messages: &[Json], found: &mut BTreeSet<Refusal>) {
+fn check_pairs(messages: &[Json], found: &mut BTreeSet<ChatRefusal>) {
     let mut open: HashSet<&str> = HashSet::new();
     for message in messages {
         if role(message) == "tool" {
             if !open.remove(member(message, &["tool_call_id"])) {
-                found.insert(Refusal::ResultWithoutCall);
+                found.insert(ChatRefusal::ResultWithoutCall);
             }
             continue;
         }
         if !open.is_empty() {
-            found.insert(Refusal::CallWithoutResult);
+            found.insert(ChatRefusal::CallWithoutResult);
         }
         open = calls(message)
             .iter()
@@ -262,48 +264,48 @@ fn check_pairs(messages: &[Json], found: &mut BTreeSet<Refusal>) {
             .collect();
     }
     if !open.is_empty() {
-        found.insert(Refusal::LastCallWithoutResult);
+        found.insert(ChatRefusal::LastCallWithoutResult);
     }
 }
 
-fn check_content(message: &Json, found: &mut BTreeSet<Refusal>) {
+fn check_content(message: &Json, found: &mut BTreeSet<ChatRefusal>) {
     let role = role(message);
     if role == "function" {
-        found.insert(Refusal::FunctionRole);
+        found.insert(ChatRefusal::FunctionRole);
     }
     let content = message.get("content");
     let blocks = content.and_then(Json::as_list).unwrap_or_default();
     let is_empty = blocks.is_empty() && content.is_none_or(|content| text(content).is_empty());
     if is_empty && role != "tool" && calls(message).is_empty() {
-        found.insert(Refusal::Empty);
+        found.insert(ChatRefusal::Empty);
     }
     for block in blocks
         .iter()
         .filter(|block| member(block, &["type"]) == "image_url")
     {
         if role != "user" {
-            found.insert(Refusal::ImageOfOthers);
+            found.insert(ChatRefusal::ImageOfOthers);
         }
         let address = member(block, &["image_url", "url"]);
         let known = ["https://", "http://", "data:image/"];
         if !known.iter().any(|start| address.starts_with(start)) {
-            found.insert(Refusal::ImageAddress);
+            found.insert(ChatRefusal::ImageAddress);
         }
     }
 }
 
-fn check_call(call: &Json, found: &mut BTreeSet<Refusal>) {
+fn check_call(call: &Json, found: &mut BTreeSet<ChatRefusal>) {
     check_name(member(call, &["function", "name"]), found);
     let arguments = Json::parse(member(call, &["function", "arguments"]));
     if !matches!(arguments, Ok(Json::Object(_))) {
-        found.insert(Refusal::Arguments);
+        found.insert(ChatRefusal::Arguments);
     }
 }
 
-fn check_name(name: &str, found: &mut BTreeSet<Refusal>) {
+fn check_name(name: &str, found: &mut BTreeSet<ChatRefusal>) {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(is_allowed) {
-        found.insert(Refusal::FunctionName);
+        found.insert(ChatRefusal::FunctionName);
     }
 }
 

@@ -25,13 +25,13 @@ fn result(id: &str, content: &str) -> Json {
     json!({"role": "tool", "content": content, "tool_call_id": id})
 }
 
-fn refused(messages: Vec<Json>) -> Vec<Refusal> {
+fn refused(messages: Vec<Json>) -> Vec<ChatRefusal> {
     let line = line(json!({"messages": messages}));
     refusals(&line).into_iter().collect()
 }
 
 /// The messages after a repair, and what is refused of them.
-fn repaired(messages: Vec<Json>) -> (Vec<Json>, Vec<Refusal>) {
+fn repaired(messages: Vec<Json>) -> (Vec<Json>, Vec<ChatRefusal>) {
     let mut line = line(json!({"messages": messages}));
     repair(&mut line);
     let messages = line
@@ -101,7 +101,7 @@ fn a_result_belongs_to_the_latest_call_with_its_id() {
         calling(&["a"]),
         result("a", "second"),
     ]);
-    assert_eq!(refusals, [Refusal::CallWithoutResult]);
+    assert_eq!(refusals, [ChatRefusal::CallWithoutResult]);
     assert_eq!(member(&messages[3], &["tool_call_id"]), "a-2");
 }
 
@@ -138,9 +138,9 @@ fn content_is_never_null_without_calls() {
     assert_eq!(
         refusals,
         [
-            Refusal::Empty,
-            Refusal::LastCallWithoutResult,
-            Refusal::ResultWithoutCall
+            ChatRefusal::Empty,
+            ChatRefusal::LastCallWithoutResult,
+            ChatRefusal::ResultWithoutCall
         ]
     );
 }
@@ -165,36 +165,36 @@ fn pairs_of_calls_and_results_are_checked() {
     let user = || said("user", "Look.");
     assert_eq!(
         refused(vec![user(), calling(&["a"]), user()]),
-        [Refusal::CallWithoutResult]
+        [ChatRefusal::CallWithoutResult]
     );
     assert_eq!(
         refused(vec![user(), calling(&["a"])]),
-        [Refusal::LastCallWithoutResult]
+        [ChatRefusal::LastCallWithoutResult]
     );
     let twice = vec![user(), calling(&["a"]), result("a", "1"), result("a", "2")];
-    assert_eq!(refused(twice.clone()), [Refusal::ResultWithoutCall]);
-    assert_eq!(repaired(twice).1, [Refusal::ResultWithoutCall]);
+    assert_eq!(refused(twice.clone()), [ChatRefusal::ResultWithoutCall]);
+    assert_eq!(repaired(twice).1, [ChatRefusal::ResultWithoutCall]);
     assert_eq!(
         refused(vec![user(), result("b", "1")]),
-        [Refusal::ResultWithoutCall]
+        [ChatRefusal::ResultWithoutCall]
     );
     assert_eq!(
         refused(vec![user(), json!({"role": "tool", "content": "x"})]),
-        [Refusal::ResultWithoutCall]
+        [ChatRefusal::ResultWithoutCall]
     );
 }
 
 #[test]
 fn conversations_need_a_beginning() {
-    assert_eq!(refused(vec![]), [Refusal::NoMessages]);
+    assert_eq!(refused(vec![]), [ChatRefusal::NoMessages]);
     let model = said("assistant", "Hello.");
     assert_eq!(
         refused(vec![said("system", "x"), model.clone()]),
-        [Refusal::BeginsWithModel]
+        [ChatRefusal::BeginsWithModel]
     );
     assert_eq!(refused(vec![said("user", "x"), model]), []);
     let old = vec![said("user", "x"), said("function", "y")];
-    assert_eq!(refused(old), [Refusal::FunctionRole]);
+    assert_eq!(refused(old), [ChatRefusal::FunctionRole]);
 }
 
 #[test]
@@ -207,10 +207,14 @@ fn names_and_arguments_of_calls_are_checked() {
     assert_eq!(call("look-at_2", "{}"), []);
     assert_eq!(call(&"n".repeat(64), "{}"), []);
     for name in ["", "a.b", "a b", "é", &"n".repeat(65)] {
-        assert_eq!(call(name, "{}"), [Refusal::FunctionName], "{name}");
+        assert_eq!(call(name, "{}"), [ChatRefusal::FunctionName], "{name}");
     }
     for arguments in ["", "[1]", "{oops}", "null"] {
-        assert_eq!(call("look", arguments), [Refusal::Arguments], "{arguments}");
+        assert_eq!(
+            call("look", arguments),
+            [ChatRefusal::Arguments],
+            "{arguments}"
+        );
     }
 }
 
@@ -225,13 +229,13 @@ fn tools_are_checked() {
         refusals(&line).into_iter().collect::<Vec<_>>()
     };
     assert_eq!(tools(&["a", "b"]), []);
-    assert_eq!(tools(&["a", "a"]), [Refusal::RepeatedTool]);
-    assert_eq!(tools(&["a/b"]), [Refusal::FunctionName]);
+    assert_eq!(tools(&["a", "a"]), [ChatRefusal::RepeatedTool]);
+    assert_eq!(tools(&["a/b"]), [ChatRefusal::FunctionName]);
     let many: Vec<String> = (0..=MOST_TOOLS)
         .map(|number| format!("t{number}"))
         .collect();
     let many: Vec<&str> = many.iter().map(AsRef::as_ref).collect();
-    assert_eq!(tools(&many), [Refusal::TooManyTools]);
+    assert_eq!(tools(&many), [ChatRefusal::TooManyTools]);
 }
 
 #[test]
@@ -246,10 +250,14 @@ fn images_are_checked() {
     assert_eq!(image("user", "data:image/png;base64,AAAA"), []);
     assert_eq!(image("user", "https://example.org/a.png"), []);
     for address in ["", "file:///a.png", "attachment://1", "data:text/plain,a"] {
-        assert_eq!(image("user", address), [Refusal::ImageAddress], "{address}");
+        assert_eq!(
+            image("user", address),
+            [ChatRefusal::ImageAddress],
+            "{address}"
+        );
     }
     assert_eq!(
         image("system", "data:image/png;base64,AAAA"),
-        [Refusal::ImageOfOthers]
+        [ChatRefusal::ImageOfOthers]
     );
 }

@@ -12,15 +12,14 @@ pub(super) const FILTER: &str = "volary_elements";
 /// The tag of a loop with the filter; `None` for other tags. Line numbers do not change.
 pub(super) fn rewrite(tag: &str) -> Option<String> {
     let inner = tag.strip_prefix("{%")?.strip_suffix("%}")?;
-    let inner = inner.strip_prefix(['-', '+']).unwrap_or(inner);
     let inner = inner.strip_suffix(['-', '+']).unwrap_or(inner);
+    let end = "{%".len() + inner.len();
+    let inner = inner.strip_prefix(['-', '+']).unwrap_or(inner);
     let head = inner.trim_start().strip_prefix("for")?;
     if !head.starts_with(char::is_whitespace) {
         return None;
     }
-    let offset = |part: &str| part.as_ptr() as usize - tag.as_ptr() as usize;
-    let values = offset(head) + keyword(head, &["in"])? + "in".len();
-    let end = offset(inner) + inner.len();
+    let values = end - head.len() + keyword(head, &["in"])? + "in".len();
     let rest = tag.get(values..end)?;
     let length = keyword(rest, &["if", "recursive"]).unwrap_or(rest.len());
     let (before, after) = (tag.get(..values)?, tag.get(values + length..)?);

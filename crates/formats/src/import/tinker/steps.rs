@@ -145,9 +145,10 @@ fn tokens(step: &mut Object, before: &mut Vec<TokenId>, sink: &mut Sink<'_>) -> 
     let observed = take("ob_tokens");
     let completion = take("ac_tokens")?;
     let is_delta = step.take_flag("ob_is_delta") == Some(true);
-    let mut prompt = match is_delta {
-        true => std::mem::take(before),
-        false => Vec::new(),
+    let mut prompt = if is_delta {
+        std::mem::take(before)
+    } else {
+        Vec::new()
     };
     prompt.extend(observed.unwrap_or_default());
     let mut streams = Vec::new();
