@@ -23,8 +23,11 @@ use volary_analysis::sensitive;
 use volary_analysis::sensitive::Finding;
 use volary_analysis::table::Row;
 use volary_core::json::Text;
+use volary_episode::episode::StepRecord;
 use volary_episode::token_record::TokenRecord;
 use volary_episode::{Episode, Rewards};
+use volary_export::chat_rules;
+use volary_export::messages_jsonl::accepted_line;
 use volary_formats::import::{InputFile, import};
 use volary_parquet::read_rows;
 
@@ -93,6 +96,8 @@ struct Summary<'a> {
     written: Vec<String>,
     /// The kinds of data that the output lacks, with the number of affected episodes.
     lost: Losses,
+    /// What chat APIs may refuse in the output, with the number of affected episodes.
+    refused: Losses,
     /// Sensitive data that should perhaps not be shared; masked with `--mask`.
     sensitive: &'a [sharing::Sensitive],
 }
@@ -101,12 +106,33 @@ struct Summary<'a> {
 struct Converted {
     episodes: usize,
     found: Vec<(String, Vec<Finding>)>,
-    lost: Losses,
+    shortcomings: Shortcomings,
     content: Content,
 }
 
-/// The number of episodes whose output lacks a kind of data.
+/// The number of episodes, by what is wrong with their output.
 type Losses = BTreeMap<&'static str, usize>;
+
+/// What is wrong with the output.
+#[derive(Default)]
+struct Shortcomings {
+    /// Kinds of data that it lacks.
+    lost: Losses,
+    /// What chat APIs may refuse of it.
+    refused: Losses,
+}
+
+impl Shortcomings {
+    fn add(&mut self, other: Shortcomings) {
+        let add = |all: &mut Losses, more: Losses| {
+            for (part, count) in more {
+                *all.entry(part).or_default() += count;
+            }
+        };
+        add(&mut self.lost, other.lost);
+        add(&mut self.refused, other.refused);
+    }
+}
 
 /// The content of a batch, as far as it can be written.
 enum Content {
@@ -124,7 +150,7 @@ enum Content {
 #[derive(Default)]
 struct Progress {
     episodes: usize,
-    lost: Losses,
+    shortcomings: Shortcomings,
     file: Option<GrowingFile>,
     rows: Vec<Row>,
     held: Vec<Episode>,
@@ -174,13 +200,14 @@ impl Convert {
             output::json(&Summary {
                 read: &report,
                 written,
-                lost: progress.lost,
+                lost: progress.shortcomings.lost,
+                refused: progress.shortcomings.refused,
                 sensitive: check.found(),
             })?;
         } else {
             report.print();
             check.print();
-            self.print_losses(&progress.lost);
+            self.print_losses(&progress.shortcomings);
             if self.out.is_some() {
                 let (episodes, files) = (progress.episodes, written.len());
                 eprintln!("Episodes read: {episodes}. Files written: {files}.");
@@ -223,17 +250,17 @@ impl Convert {
             }
             episodes.push(episode);
         }
-        let mut lost = Losses::new();
+        let mut shortcomings = Shortcomings::default();
         let count = episodes.len();
         let content = match holds_all {
             true => Content::Episodes(episodes),
             false if self.to == Format::Csv => Content::Rows(episodes.iter().map(row).collect()),
             false if self.to.has_parts() => {
                 let all: Vec<&Episode> = episodes.iter().collect();
-                Content::Part(self.compared(&all, &mut lost)?)
+                Content::Part(self.compared(&all, &mut shortcomings)?)
             }
             false => {
-                let file = |episode| (self.compared(&[episode], &mut lost), &episode.name);
+                let file = |episode| (self.compared(&[episode], &mut shortcomings), &episode.name);
                 let files = episodes.iter().map(file);
                 Content::Files(files.map(|(bytes, name)| (name.clone(), bytes)).collect())
             }
@@ -241,7 +268,7 @@ impl Convert {
         Ok(Converted {
             episodes: count,
             found,
-            lost,
+            shortcomings,
             content,
         })
     }
@@ -249,9 +276,7 @@ impl Convert {
     /// Writes a batch, or keeps it.
     fn write(&self, converted: Converted, progress: &mut Progress) -> Result<()> {
         progress.episodes += converted.episodes;
-        for (part, count) in converted.lost {
-            *progress.lost.entry(part).or_default() += count;
-        }
+        progress.shortcomings.add(converted.shortcomings);
         match converted.content {
             Content::Episodes(episodes) => progress.held.extend(episodes),
             Content::Rows(rows) => progress.rows.extend(rows),
@@ -283,12 +308,12 @@ impl Convert {
             (_, true) if self.to == Format::Csv => table(&progress.rows).into_bytes(),
             (_, true) => {
                 let all: Vec<&Episode> = held.iter().collect();
-                self.compared(&all, &mut progress.lost)?
+                self.compared(&all, &mut progress.shortcomings)?
             }
             (Some(out), false) => {
                 self.agree_to(held.len(), out, progress)?;
                 for episode in &held {
-                    let bytes = self.compared(&[episode], &mut progress.lost);
+                    let bytes = self.compared(&[episode], &mut progress.shortcomings);
                     self.write_files(vec![(episode.name.clone(), bytes)], progress)?;
                 }
                 return Ok(());
@@ -300,7 +325,7 @@ impl Convert {
                         held.len()
                     );
                 };
-                self.compared(&[episode], &mut progress.lost)?
+                self.compared(&[episode], &mut progress.shortcomings)?
             }
         };
         match &self.out {
@@ -357,10 +382,16 @@ impl Convert {
         Ok(())
     }
 
-    /// The bytes of a file with these episodes, whose losses are counted.
-    fn compared(&self, episodes: &[&Episode], lost: &mut Losses) -> Result<Vec<u8>> {
+    /// The bytes of a file with these episodes, whose shortcomings are counted.
+    fn compared(&self, episodes: &[&Episode], found: &mut Shortcomings) -> Result<Vec<u8>> {
         let bytes = self.to.write(episodes)?;
-        self.compare(episodes, &bytes, lost);
+        self.compare(episodes, &bytes, &mut found.lost);
+        if self.to == Format::Messages {
+            let refusals = |episode: &&Episode| chat_rules::refusals(&accepted_line(episode));
+            for refusal in episodes.iter().flat_map(refusals) {
+                *found.refused.entry(refusal.text()).or_default() += 1;
+            }
+        }
         Ok(bytes)
     }
 
@@ -387,9 +418,12 @@ impl Convert {
         }
     }
 
-    fn print_losses(&self, lost: &Losses) {
-        for (part, count) in lost {
+    fn print_losses(&self, found: &Shortcomings) {
+        for (part, count) in &found.lost {
             eprintln!("The output does not hold {part} ({count} episodes).");
+        }
+        for (part, count) in &found.refused {
+            eprintln!("Chat APIs may refuse {part} ({count} episodes).");
         }
         if !self.to.is_readable() {
             eprintln!(
@@ -414,6 +448,7 @@ fn is_apart(folder: &Path, paths: &[PathBuf]) -> bool {
 /// The kinds of data in an episode, as named in the report.
 fn held(episode: &Episode) -> BTreeSet<&'static str> {
     let usage = episode.usage();
+    let has_reasoning = |step: &StepRecord| step.details.reasoning.is_some();
     let parts = [
         ("messages", episode.messages().next().is_some()),
         ("steps", !episode.steps.is_empty()),
@@ -425,6 +460,7 @@ fn held(episode: &Episode) -> BTreeSet<&'static str> {
         ("the environment", episode.environment().is_some()),
         ("the model", episode.model.is_some()),
         ("scores", !episode.scores.is_empty()),
+        ("reasoning", episode.steps.iter().any(has_reasoning)),
         ("token counts", usage.input.or(usage.output).is_some()),
         ("recorded tokens", TokenRecord::of(episode).is_some()),
         ("the start time", episode.started.is_some()),

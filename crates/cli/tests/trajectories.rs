@@ -141,6 +141,82 @@ fn losses_are_reported_and_nothing_else_is_on_standard_output() {
 }
 
 #[test]
+fn what_chat_apis_may_refuse_is_reported() {
+    let folder = Folder::new("refused");
+    let call = |name: &str| {
+        format!(
+            r#"{{"role": "assistant", "content": "Hm.", "reasoning_content": "I think.", "tool_calls": [{{"id": "c", "type": "function", "function": {{"name": "{name}", "arguments": "{{oops"}}}}]}}"#
+        )
+    };
+    let user = r#"{"role": "user", "content": "Look."}"#;
+    let result = r#"{"role": "tool", "tool_call_id": "c", "content": "two"}"#;
+    let good = format!(
+        r#"{{"messages": [{user}, {}, {result}, {}, {result}]}}"#,
+        call("look"),
+        call("look")
+    );
+    let bad = format!(r#"{{"messages": [{user}, {}, {user}]}}"#, call("look.at"));
+    let file = folder.write("a.jsonl", &format!("{good}\n{bad}\n"));
+    let converted = volary(&["convert", &file, "--to", "messages"]);
+    assert_eq!(converted.status, Some(0), "{}", converted.stderr);
+    for expected in [
+        "Chat APIs may refuse calls without a result (1 episodes).",
+        "Chat APIs may refuse names of functions that are not 1 to 64 letters, digits, _ and - (1 episodes).",
+        "The output does not hold reasoning (2 episodes).",
+    ] {
+        assert!(
+            converted.stderr.contains(expected),
+            "{expected}: {}",
+            converted.stderr
+        );
+    }
+    let refused = converted.stderr.matches("Chat APIs may refuse").count();
+    assert_eq!(refused, 2, "{}", converted.stderr);
+    let lines = converted.json();
+    let messages = lines[0]["messages"].as_array().unwrap();
+    assert_eq!(messages[1]["tool_calls"][0]["id"], "c");
+    assert_eq!(messages[3]["tool_calls"][0]["id"], "c-2");
+    assert_eq!(messages[4]["tool_call_id"], "c-2");
+    // Arguments that were no JSON are a text in an object.
+    let arguments = &messages[1]["tool_calls"][0]["function"]["arguments"];
+    let arguments: Value = serde_json::from_str(arguments.as_str().unwrap()).unwrap();
+    assert_eq!(arguments, serde_json::json!({"(arguments)": "{oops"}));
+    let out = folder.path("out.jsonl");
+    let json = volary(&[
+        "convert", &file, "--to", "messages", "--json", "--out", &out,
+    ]);
+    let refused = &json.json()[0]["refused"];
+    assert_eq!(refused["calls without a result"], 1, "{refused}");
+}
+
+#[test]
+fn reviews_of_evalscope_are_read_with_their_predictions() {
+    let folder = Folder::new("evalscope");
+    let messages =
+        r#"[{"role": "user", "content": "How many?"}, {"role": "assistant", "content": "Two."}]"#;
+    let prediction = format!(
+        r#"{{"index": 0, "model": "model-a", "model_output": {{"model": "model-a", "choices": [{{"stop_reason": "stop"}}]}}, "messages": {messages}}}"#
+    );
+    let review = format!(
+        r#"{{"index": 0, "target": "2", "messages": {messages}, "sample_score": {{"score": {{"value": {{"acc": 1.0}}}}, "sample_id": 0}}}}"#
+    );
+    let a = folder.write(
+        "run/predictions/model-a/boxes.jsonl",
+        &format!("{prediction}\n"),
+    );
+    let b = folder.write("run/reviews/model-a/boxes.jsonl", &format!("{review}\n"));
+    let run = folder.path("run");
+    for paths in [vec![run.as_str()], vec![a.as_str(), b.as_str()]] {
+        let stats = volary(&[&["stats"], paths.as_slice(), &["--json"]].concat());
+        let rows = stats.json().remove(0)["rows"].as_array().unwrap().clone();
+        assert_eq!(rows.len(), 1, "{paths:?}: {rows:?}");
+        assert_eq!(rows[0]["reward"], 1.0);
+        assert_eq!(rows[0]["model"], "model-a");
+    }
+    assert_eq!(rows(&a)[0]["reward"], Value::Null);
+}
+
+#[test]
 fn sensitive_texts_are_listed_and_can_be_masked() {
     let folder = Folder::new("sensitive");
     let key = "sk-ant-0123456789abcdef0123";

@@ -6,7 +6,7 @@
 //! - [`training_rows`]: rows of data sets, with tokens.
 //! - `parts`: shared helpers.
 //!
-//! - [`messages_jsonl`]: OpenAI-style messages. [`markdown`]: an episode as Markdown.
+//! - [`messages_jsonl`]: OpenAI-style messages; [`chat_rules`]: what chat APIs refuse. [`markdown`]: an episode as Markdown.
 //!
 //! The other writers are [`native`](volary_episode::native) and `volary_formats::renderer_files`. A table for spreadsheets
 //! is `volary_analysis::csv`.
@@ -15,6 +15,7 @@
 //! where null is a gap.
 
 pub mod atif;
+pub mod chat_rules;
 pub mod findings;
 pub mod html;
 pub mod inspect;

@@ -1,5 +1,5 @@
 //! Writes episodes as OpenAI-style messages: one line per episode, `{"messages": [...], "tools": [...]}`, as accepted
-//! by chat APIs and fine-tuning files.
+//! by chat APIs and fine-tuning files. [`chat_rules`](crate::chat_rules) says what they refuse nevertheless.
 
 use std::borrow::Cow;
 
@@ -9,16 +9,24 @@ use volary_core::tool::wire::ToolDumpOptions;
 use volary_core::{AnyMessage, object};
 use volary_episode::episode::{Episode, Outcome, StepRecord};
 
+use crate::chat_rules;
 use crate::parts::dumped;
 
 /// The lines of the episodes, each with a trailing line break.
 pub fn to_text<'a>(episodes: impl IntoIterator<Item = &'a Episode>) -> String {
     let mut text = String::new();
     for episode in episodes {
-        Json::Object(line(episode)).write_python_text(&mut text);
+        Json::Object(accepted_line(episode)).write_python_text(&mut text);
         text.push('\n');
     }
     text
+}
+
+/// One episode as chat APIs accept it, as far as that is possible without a loss.
+pub fn accepted_line(episode: &Episode) -> Object {
+    let mut line = line(episode);
+    chat_rules::repair(&mut line);
+    line
 }
 
 /// One episode: its messages in order, and its tools if it has any.
@@ -209,17 +217,23 @@ mod tests {
             ],
             ..Episode::default()
         };
-        let call = r#"{"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"arguments": "{\"x\": 1.5}", "name": "add"}}]}"#;
-        let answer = |text| {
+        let call = |id| {
             format!(
-                r#"{{"role": "tool", "content": "{text}", "name": "add", "tool_call_id": "c1"}}"#
+                r#"{{"role": "assistant", "content": null, "tool_calls": [{{"id": "{id}", "type": "function", "function": {{"arguments": "{{\"x\": 1.5}}", "name": "add"}}}}]}}"#
+            )
+        };
+        let answer = |id, text| {
+            format!(
+                r#"{{"role": "tool", "content": "{text}", "name": "add", "tool_call_id": "{id}"}}"#
             )
         };
         let tool = r#"{"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {"type": "object", "properties": {}, "required": []}}}"#;
         let expected = format!(
-            r#"{{"messages": [{{"role": "user", "content": "Hi"}}, {call}, {}, {call}, {}], "tools": [{tool}]}}"#,
-            answer("2"),
-            answer("broken"),
+            r#"{{"messages": [{{"role": "user", "content": "Hi"}}, {}, {}, {}, {}], "tools": [{tool}]}}"#,
+            call("c1"),
+            answer("c1", "2"),
+            call("c1-2"),
+            answer("c1-2", "broken"),
         );
         assert_eq!(to_text([&episode]), expected + "\n");
     }

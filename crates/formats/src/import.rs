@@ -221,6 +221,7 @@ pub fn import_mapped(
     slime::join(&mut outcome);
     prime_rl::join_copies(&mut outcome);
     prime_rl::fold(&mut outcome);
+    evalscope::join(&mut outcome);
     Ids::default().make_differ(&mut outcome.episodes);
     links::resolve(&mut outcome.episodes);
     if outcome.episodes.is_empty() {

@@ -89,24 +89,27 @@ fn digest(bytes: impl IntoIterator<Item = u8>) -> Text {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::cell::RefCell;
+pub(crate) mod tests {
+    use std::cell::{Cell, RefCell};
 
     use futures_util::FutureExt;
 
     use super::*;
 
-    /// A source that records the ranges read from it.
+    /// A source that records what is read from it.
     pub struct Noted {
+        pub name: Text,
         pub bytes: Vec<u8>,
         pub read: RefCell<Vec<Range<u64>>>,
+        /// Where a reading through the whole source began.
+        pub through: Cell<Option<u64>>,
         /// The size that it claims to have.
         pub size: u64,
     }
 
     impl ReadAt for Noted {
         fn name(&self) -> Text {
-            "noted".into()
+            self.name.clone()
         }
 
         fn size(&self) -> u64 {
@@ -120,6 +123,10 @@ mod tests {
             let bytes = &self.bytes[range.start.min(end) as usize..end as usize];
             std::future::ready(Ok(bytes.to_vec())).boxed_local()
         }
+
+        fn read_through(&self, start: u64) {
+            self.through.set(Some(start));
+        }
     }
 
     impl Source for Noted {
@@ -130,10 +137,16 @@ mod tests {
 
     impl Noted {
         pub fn of(bytes: Vec<u8>) -> Rc<Noted> {
+            Noted::named("noted", bytes)
+        }
+
+        pub fn named(name: &str, bytes: Vec<u8>) -> Rc<Noted> {
             Rc::new(Noted {
+                name: name.into(),
                 size: bytes.len() as u64,
                 bytes,
                 read: RefCell::default(),
+                through: Cell::new(None),
             })
         }
 

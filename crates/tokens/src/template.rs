@@ -7,6 +7,8 @@ mod builtin;
 mod civil_time;
 mod error;
 mod generation;
+mod loops;
+mod mapping;
 mod methods;
 mod python;
 mod value;

@@ -88,6 +88,9 @@ const COPIES: [&str; 2] = ["all", "effective"];
 const TRACES: &str = "traces";
 const BELOW_TRACES: [&str; 2] = ["stream", "annotations"];
 
+/// The folders of EvalScope's predictions and of their reviews. Each has a folder for each model.
+const SAMPLES: [&str; 2] = ["predictions", "reviews"];
+
 /// The last part of a path; empty if it is not text.
 fn name_of(path: &Path) -> &str {
     let name = path.file_name().and_then(|name| name.to_str());
@@ -116,6 +119,11 @@ fn home(folder: &Path) -> PathBuf {
         let step = above.find(|above| is_step(name_of(above)));
         return step.and_then(Path::parent).unwrap_or(next_to_it).to_owned();
     }
+    if let Some(samples) = folder.parent()
+        && is_one_of(samples, &SAMPLES)
+    {
+        return samples.parent().unwrap_or(samples).to_owned();
+    }
     let mut above = folder.ancestors().skip(1).zip(folder.ancestors());
     let traces =
         above.find(|(above, below)| is_one_of(above, &[TRACES]) && is_one_of(below, &BELOW_TRACES));
@@ -125,6 +133,12 @@ fn home(folder: &Path) -> PathBuf {
 /// A folder that the user named, divided so that files of a folder next to it can be read with its own, and that its name is
 /// part of theirs if it says the step of the run or the kind of the data.
 fn above(folder: &Path) -> (PathBuf, PathBuf) {
+    if let (Some(samples), Some(model)) = (folder.parent(), folder.file_name())
+        && is_one_of(samples, &SAMPLES)
+        && let Some(run) = samples.parent()
+    {
+        return (run.to_owned(), Path::new(name_of(samples)).join(model));
+    }
     match (folder.parent(), folder.file_name()) {
         (Some(parent), Some(name)) if says_place(name) => (parent.to_owned(), name.into()),
         (_, None) => above_unnamed(folder).unwrap_or_else(|| (folder.to_owned(), PathBuf::new())),
@@ -162,7 +176,7 @@ fn says_place(name: &OsStr) -> bool {
 }
 
 /// Divides the files of a large group: each is read separately, except for two of the same step, rollout and training
-/// dump, or both copies of traces.
+/// dump, or both copies of traces, and for predictions with their reviews.
 fn pairs(files: Vec<(PathBuf, u64)>) -> Vec<Vec<(PathBuf, u64)>> {
     let mut parts: Vec<Vec<(PathBuf, u64)>> = Vec::new();
     let mut places: BTreeMap<PathBuf, usize> = BTreeMap::new();
@@ -181,9 +195,16 @@ fn pairs(files: Vec<(PathBuf, u64)>) -> Vec<Vec<(PathBuf, u64)>> {
 }
 
 /// The file that is read together with this one: the rollout dump of a training dump, all traces of a step for those that
-/// were trained on.
+/// were trained on, the predictions of reviews.
 fn first_of(path: &Path) -> Option<PathBuf> {
     let folder = path.parent()?;
+    let [predictions, reviews] = SAMPLES;
+    if let (Some(samples), Some(model)) = (folder.parent(), folder.file_name())
+        && is_one_of(samples, &[reviews])
+    {
+        let folder = samples.parent()?.join(predictions).join(model);
+        return Some(folder.join(path.file_name()?));
+    }
     let [first, _] = [DUMPS, COPIES]
         .into_iter()
         .find(|[_, second]| is_one_of(folder, &[second]))?;
@@ -234,6 +255,9 @@ mod tests {
             ("file/traces/annotations/trainer", "file/traces"),
             ("file/traces", "file/traces"),
             ("file/traces/other", "file/traces/other"),
+            ("run/predictions/model-a", "run"),
+            ("reviews/model-a", ""),
+            ("run/predictions", "run/predictions"),
             ("", ""),
         ];
         for (folder, expected) in cases {
@@ -242,6 +266,9 @@ mod tests {
         let named = above(Path::new("/run/train_data"));
         assert_eq!(named, (PathBuf::from("/run"), PathBuf::from("train_data")));
         assert_eq!(above(Path::new("/run")).1, PathBuf::new());
+        let (root, within) = above(Path::new("/run/reviews/model-a"));
+        assert_eq!(root, Path::new("/run"));
+        assert_eq!(within, Path::new("reviews/model-a"));
         assert_eq!(above(Path::new("/trains-of-my-test")).1, PathBuf::new());
         assert_eq!(above(Path::new("/run/eval_3")).1, PathBuf::from("eval_3"));
         let steps = above(Path::new("run/val_step_10_epoch_2")).1;
@@ -273,6 +300,9 @@ mod tests {
             "1/train/all/traces.jsonl",
             "1/train/effective/traces.jsonl",
             "2/train/effective/traces.jsonl",
+            "predictions/m/b.jsonl",
+            "reviews/m/a.jsonl",
+            "reviews/m/b.jsonl",
             "rollout_data/1.pt",
             "rollout_data/2.pt",
             "rollout_data/eval_1.pt",
@@ -284,9 +314,11 @@ mod tests {
         let parts: Vec<Vec<PathBuf>> = parts
             .map(|part| part.into_iter().map(|(path, _)| path).collect())
             .collect();
-        let expected: [&[&str]; 6] = [
+        let expected: [&[&str]; 8] = [
             &["1/train/all/traces.jsonl", "1/train/effective/traces.jsonl"],
             &["2/train/effective/traces.jsonl"],
+            &["predictions/m/b.jsonl", "reviews/m/b.jsonl"],
+            &["reviews/m/a.jsonl"],
             &["rollout_data/1.pt", "train_data/1.pt"],
             &["rollout_data/2.pt"],
             &["rollout_data/eval_1.pt"],

@@ -154,13 +154,29 @@ fn is_json(text: &str) -> bool {
     match (bytes.next(), bytes.next()) {
         (Some(b'{'), next) => matches!(next, None | Some(b'"' | b'}')),
         (Some(b'['), next) => {
-            matches!(
-                next,
-                None | Some(b'{' | b'[' | b'"' | b']' | b'-' | b'0'..=b'9')
-            ) && !text.lines().nth(1).is_some_and(is_event_of_log)
+            let may_be_list = match next {
+                None | Some(b'{' | b'[' | b'"' | b']') => true,
+                Some(b'-' | b'0'..=b'9') => is_list_of_numbers(text),
+                _ => false,
+            };
+            may_be_list && !text.lines().nth(1).is_some_and(is_event_of_log)
         }
         _ => false,
     }
+}
+
+/// Whether a number is the first element of a list: the lines of a log begin with a time in brackets, and notes with a number.
+fn is_list_of_numbers(text: &str) -> bool {
+    let line = text.trim_start_matches('[').trim_start();
+    let line = line.lines().next().unwrap_or_default();
+    let end = line.find(|sign: char| sign == ',' || sign == ']' || sign.is_whitespace());
+    let (number, after) = line.split_at(end.unwrap_or(line.len()));
+    let after = after.trim_start();
+    number.parse::<f64>().is_ok()
+        && match after.strip_prefix(']') {
+            Some(rest) => rest.trim().is_empty(),
+            None => after.is_empty() || after.starts_with(','),
+        }
 }
 
 /// Whether a line follows a first one with brackets of its own, as in a list of commands or a recording.

@@ -1,7 +1,9 @@
 //! Samples of EvalScope: predictions (`predictions/MODEL/DATASET.jsonl`), lines of `{index, model, model_output, messages,
 //! metadata}`, and reviews (`reviews/MODEL/DATASET.jsonl`), lines of `{index, messages, sample_score, target}`.
 //!
-//! The messages of a line end with the model's reply. The main score of a review is the reward.
+//! The messages of a line end with the model's reply. The main score of a review is the reward. `reviews` joins both files.
+
+mod reviews;
 
 use serde::Deserialize;
 use volary_core::Role;
@@ -14,6 +16,7 @@ use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::transcript::Transcript;
 use super::typed;
+pub(super) use reviews::join;
 
 pub(super) const EVALSCOPE: Records = Records {
     id: "evalscope",

@@ -2,7 +2,9 @@
 //! and eval sets `{eval_set_id, eval_cases: [{eval_id, conversation: [{user_content, intermediate_data,
 //! final_response}]}]}`. Members are in camel or snake case.
 //!
-//! A case of an eval set is an episode: what the agent is expected to do.
+//! A case of an eval set is an episode: what the agent is expected to do. `eval_results`: what it did, with scores.
+
+mod eval_results;
 
 use serde::Deserialize;
 use volary_core::json::{Json, Object, Text};
@@ -24,11 +26,13 @@ impl Reader for GoogleAdk {
     }
 
     fn name(&self) -> &'static str {
-        "sessions and eval sets of Google ADK (JSON)"
+        "sessions, eval sets and their results of Google ADK (JSON)"
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
-        let is = |value: &Json| is_session(value) || is_eval_set(value);
+        let is = |value: &Json| {
+            is_session(value) || is_eval_set(value) || eval_results::is_result(value)
+        };
         if document.samples().any(is) {
             Confidence::Certain
         } else {
@@ -43,9 +47,11 @@ impl Reader for GoogleAdk {
                 session(value, sink);
             } else if is_eval_set(&value) {
                 eval_set(value, sink);
+            } else if eval_results::is_result(&value) {
+                eval_results::read(value, sink);
             } else {
                 sink.lost(format!(
-                    "Line {number} is neither a session nor an eval set."
+                    "Line {number} is neither a session nor an eval set, nor a result."
                 ));
             }
         }
@@ -113,6 +119,14 @@ struct Event {
 }
 
 fn session(value: Json, sink: &mut Sink<'_>) {
+    let mut episode = session_episode(value, sink);
+    let rest = std::mem::take(&mut episode.raw);
+    keep_rest(&mut episode, rest, sink);
+    sink.episode(episode);
+}
+
+/// Reads a session. What is not understood is in `raw`.
+fn session_episode(value: Json, sink: &mut Sink<'_>) -> Episode {
     let (session, odd) = typed::record::<Session>(value, "A session", sink);
     let mut episode = Episode {
         id: session.id.unwrap_or_default(),
@@ -136,8 +150,8 @@ fn session(value: Json, sink: &mut Sink<'_>) {
     let mut rest = session.rest;
     rest.retain(|_, value| !is_empty(value));
     rest.extend(odd);
-    keep_rest(&mut episode, rest, sink);
-    sink.episode(episode);
+    episode.raw = rest;
+    episode
 }
 
 fn happened(event: Event, transcript: &mut Transcript, episode: &mut Episode) {

@@ -55,6 +55,7 @@ pub(super) const READERS: &[&dyn Reader] = &[
     &tinker::ROLLOUT_SUMMARIES,
     &tinker::EVALUATION,
     &tinker::SAMPLES,
+    &tinker::TokenDb,
     &nemo_rl::NEMO_RL,
     &nemo_gym::NEMO_GYM,
     &areal::AREAL,

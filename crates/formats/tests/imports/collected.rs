@@ -3,6 +3,7 @@
 use volary_core::AnyMessage;
 use volary_core::json::Json;
 use volary_episode::{Ending, Episode};
+use volary_formats::archive::Packer;
 use volary_formats::import::{ImportOutcome, InputFile, NoteLevel, import};
 
 use crate::tools::{assert_linked, errors, format, notes, read, shapes, told};
@@ -401,6 +402,223 @@ fn evalscope_predictions_and_reviews() {
         ]
     );
     assert_eq!(review.metadata.get("target"), Some(&"Two.".into()));
+}
+
+/// A prediction and a review of EvalScope with this index and this reply.
+fn evalscope(index: u64, reply: &str) -> [String; 2] {
+    let messages = format!(
+        r#"[{{"id": "m1", "role": "user", "content": "How many boxes?"}}, {{"id": "m2", "role": "assistant", "content": "{reply}", "source": "generate"}}]"#
+    );
+    [
+        format!(
+            r#"{{"index": {index}, "model": "model-a", "model_output": {{"model": "model-a-2026", "choices": [{{"message": {{"role": "assistant", "content": "{reply}"}}, "stop_reason": "stop"}}], "usage": {{"input_tokens": 16, "output_tokens": 3}}, "time": 1.5}}, "messages": {messages}, "metadata": {{"correct_answer": "Two."}}}}"#
+        ),
+        format!(
+            r#"{{"index": {index}, "target": "Two.", "messages": {messages}, "trajectory": [{{"a": 1}}], "sample_score": {{"score": {{"value": {{"strict": 0.0, "loose": 1.0}}, "extracted_prediction": "two", "main_score_name": "loose"}}, "sample_id": {index}, "group_id": 2}}}}"#
+        ),
+    ]
+}
+
+#[test]
+fn reviews_of_evalscope_are_joined_with_their_predictions() {
+    let [[a, a_review], [b, b_review]] = [evalscope(3, "Two."), evalscope(4, "Three.")];
+    let files = [
+        named("run/predictions/model-a/boxes.jsonl", format!("{a}\n{b}\n")),
+        named(
+            "run/reviews/model-a/boxes.jsonl",
+            format!("{b_review}\n{a_review}\n"),
+        ),
+    ];
+    let mut zip = Packer::default();
+    for file in &files {
+        zip.add(file.name.as_deref().unwrap(), &file.bytes).unwrap();
+    }
+    let outcomes = [
+        import(&files).unwrap(),
+        import(&[named("run.zip", zip.finish().unwrap())]).unwrap(),
+    ];
+    for outcome in outcomes {
+        assert_eq!(notes(&outcome, NoteLevel::Unreadable), [""; 0]);
+        let told_of = notes(&outcome, NoteLevel::Read).join(" ");
+        assert!(
+            told_of.contains("Predictions joined with their reviews: 2 samples."),
+            "{told_of}"
+        );
+        let [first, second] = outcome.episodes.as_slice() else {
+            panic!("{:?}", outcome.notes)
+        };
+        assert_eq!(told(first), "assistant:Two.");
+        assert_eq!(told(second), "assistant:Three.");
+        for (episode, id) in [(first, "3"), (second, "4")] {
+            assert_eq!(task(episode), ("boxes", id));
+            assert_eq!(&*episode.id, format!("boxes-{id}"));
+            assert_eq!(episode.reward(), Some(1.0));
+            assert_eq!(
+                scores(episode),
+                [
+                    ("strict", "0.0".into(), None),
+                    ("loose", "1.0".into(), None)
+                ]
+            );
+            assert_eq!(episode.usage().output, Some(3));
+            assert_eq!(episode.model.as_deref(), Some("model-a-2026"));
+            assert_eq!(episode.metadata.get("target"), Some(&"Two.".into()));
+            assert!(episode.metadata.contains_key("metadata"));
+            assert!(episode.raw.contains_key("trajectory"));
+        }
+    }
+}
+
+#[test]
+fn reviews_of_other_samples_stay_apart() {
+    let [a, _] = evalscope(3, "Two.");
+    let [_, other_reply] = evalscope(3, "Three.");
+    let [_, same] = evalscope(3, "Two.");
+    let [_, other_index] = evalscope(5, "Two.");
+    let import_pair = |review: &str, folder: &str| {
+        import(&[
+            named("run/predictions/model-a/boxes.jsonl", format!("{a}\n")),
+            named(&format!("{folder}/boxes.jsonl"), format!("{review}\n")),
+        ])
+        .unwrap()
+    };
+    let kept = |outcome: &ImportOutcome| {
+        let kept = notes(outcome, NoteLevel::KeptRaw).join(" ");
+        kept.contains("The reviews of 1 sample are separate episodes")
+    };
+    let outcome = import_pair(&other_reply, "run/reviews/model-a");
+    assert_eq!((outcome.episodes.len(), kept(&outcome)), (2, true));
+    for (review, folder) in [
+        (&other_index, "run/reviews/model-a"),
+        (&same, "run/reviews/model-b"),
+        (&same, "other/reviews/model-a"),
+    ] {
+        let outcome = import_pair(review, folder);
+        assert_eq!(
+            (outcome.episodes.len(), kept(&outcome)),
+            (2, false),
+            "{folder}"
+        );
+        let ids = outcome.episodes.iter().map(|episode| &episode.id);
+        let ids: std::collections::BTreeSet<_> = ids.collect();
+        assert_eq!(ids.len(), 2);
+    }
+    // Loose files, without the folders.
+    let loose = |review: &str| {
+        import(&[
+            named("p.jsonl", format!("{a}\n")),
+            named("r.jsonl", format!("{review}\n")),
+        ])
+        .unwrap()
+    };
+    assert_eq!(loose(&same).episodes.len(), 1);
+    assert_eq!(loose(&other_reply).episodes.len(), 2);
+}
+
+/// A result of an eval set of ADK with one case that has these members.
+fn adk_result(members: &str) -> String {
+    format!(
+        r#"{{"eval_set_result_id": "desk_boxes_1770000000.5", "eval_set_result_name": "desk_boxes_1770000000.5", "eval_set_id": "boxes", "eval_case_results": [{{"eval_set_file": "boxes", "eval_set_id": "boxes", "eval_id": "count", "final_eval_status": 2, "eval_metric_results": [], "user_id": "u1", {members}}}], "creation_timestamp": 1770000000.5}}"#
+    )
+}
+
+/// Turns with an actual and an expected answer.
+fn adk_turns(count: usize) -> String {
+    let content = |text: &str| format!(r#"{{"role": "model", "parts": [{{"text": "{text}"}}]}}"#);
+    let turn = |number: usize| {
+        let asked = r#"{"role": "user", "parts": [{"text": "How many boxes?"}]}"#;
+        let invocation = |answer: &str| {
+            format!(
+                r#"{{"invocation_id": "i{number}", "user_content": {asked}, "final_response": {}, "intermediate_data": {{"tool_uses": [{{"id": "c{number}", "name": "look", "args": {{"at": "shed"}}}}], "tool_responses": [{{"id": "c{number}", "name": "look", "response": {{"n": 2}}}}], "intermediate_responses": []}}, "creation_timestamp": 1770000000.0}}"#,
+                content(answer)
+            )
+        };
+        format!(
+            r#"{{"actual_invocation": {}, "expected_invocation": {}, "eval_metric_results": [{{"metric_name": "response_match_score", "threshold": 0.8, "score": 0.5, "eval_status": 2}}]}}"#,
+            invocation("Three."),
+            invocation("Two.")
+        )
+    };
+    let turns: Vec<String> = (0..count).map(turn).collect();
+    format!(
+        r#""overall_eval_metric_results": [{{"metric_name": "tool_trajectory_avg_score", "threshold": 1.0, "score": 1.0, "eval_status": 1}}, {{"metric_name": "response_match_score", "threshold": 0.8, "score": null, "eval_status": 3}}], "eval_metric_result_per_invocation": [{}], "session_id": "s-1""#,
+        turns.join(", ")
+    )
+}
+
+#[test]
+fn results_of_adk_are_runs_with_scores() {
+    let text = adk_result(&format!("{}, \"session_details\": null", adk_turns(2)));
+    let as_string = Json::from(text.clone()).to_compact_text();
+    for text in [text, as_string] {
+        let outcome = import(&[named("desk_boxes.evalset_result.json", text)]).unwrap();
+        assert_eq!(notes(&outcome, NoteLevel::Unreadable), [""; 0]);
+        let [episode] = outcome.episodes.as_slice() else {
+            panic!("{:?}", outcome.notes)
+        };
+        assert_eq!(format(episode), "google-adk");
+        assert_linked(episode);
+        assert_eq!((&*episode.id, &*episode.name), ("s-1", "count"));
+        assert_eq!(task(episode), ("boxes", "count"));
+        assert_eq!(
+            told(episode),
+            ">look{\"at\":\"shed\"} | look<{\"n\": 2} | assistant:Three. | user:How many boxes? | \
+             >look{\"at\":\"shed\"} | look<{\"n\": 2} | assistant:Three."
+        );
+        assert_eq!(episode.reward(), Some(0.0));
+        assert_eq!(episode.outcome.as_deref(), Some("failed"));
+        assert_eq!(episode.ending, Ending::Done);
+        assert_eq!(
+            scores(episode),
+            [
+                ("tool_trajectory_avg_score", "1.0".into(), None),
+                ("response_match_score", "null".into(), None),
+                ("response_match_score, turn 1", "0.5".into(), None),
+                ("response_match_score, turn 2", "0.5".into(), None),
+            ]
+        );
+        let extras = &episode.scores[0].extras;
+        assert_eq!(extras.get("status"), Some(&"passed".into()));
+        assert_eq!(extras.get("threshold"), Some(&1.0.into()));
+        let expected = episode.metadata.get("expected");
+        assert_eq!(expected, Some(&"Two.\n\nTwo.".into()));
+        assert!(episode.raw.contains_key("expected_invocations"));
+    }
+}
+
+#[test]
+fn a_result_of_adk_with_its_session_has_its_events() {
+    let session = r#"{"id": "s-1", "app_name": "desk", "user_id": "u1", "state": {}, "events": [{"invocation_id": "i", "author": "user", "timestamp": 1770000000.0, "content": {"role": "user", "parts": [{"text": "How many boxes?"}]}}, {"invocation_id": "i", "author": "desk", "timestamp": 1770000002.0, "model_version": "model-a", "usage_metadata": {"prompt_token_count": 9, "candidates_token_count": 2}, "content": {"role": "model", "parts": [{"text": "Three."}]}}]}"#;
+    let members = format!("{}, \"session_details\": {session}", adk_turns(1));
+    let text = adk_result(&members).replace("\"final_eval_status\": 2", "\"final_eval_status\": 1");
+    let outcome = import(&[named("a.json", text)]).unwrap();
+    assert_eq!(notes(&outcome, NoteLevel::Unreadable), [""; 0]);
+    let episode = &outcome.episodes[0];
+    assert_eq!(told(episode), "assistant:Three.");
+    assert_eq!(models(episode), [Some("model-a")]);
+    assert_eq!(tokens(episode), [(Some(9), Some(2))]);
+    assert_eq!(episode.policy.as_deref(), Some("desk"));
+    assert_eq!(episode.reward(), Some(1.0));
+    assert_eq!(scores(episode).len(), 2, "one turn is the whole");
+}
+
+#[test]
+fn first_results_of_adk_pair_metrics_with_results() {
+    let members = r#""eval_metric_results": [[{"metric_name": "response_match_score", "threshold": 0.8}, {"score": 0.9, "eval_status": 1}]], "session_id": "s-2", "finalEvalStatus": 3, "error_message": "no model""#;
+    let text = adk_result(members)
+        .replace("\"eval_metric_results\": [], ", "")
+        .replace("\"final_eval_status\": 2, ", "");
+    let outcome = import(&[named("a.json", text)]).unwrap();
+    let episode = &outcome.episodes[0];
+    assert_eq!(
+        scores(episode),
+        [("response_match_score", "0.9".into(), None)]
+    );
+    assert_eq!(
+        (episode.reward(), episode.outcome.as_deref()),
+        (None, Some("not evaluated"))
+    );
+    assert_eq!(episode.errors, ["no model".into()]);
 }
 
 #[test]
@@ -809,6 +1027,14 @@ fn other_texts_are_named_as_they_are() {
         ("<!-- a note -->\n# Title\n", "text that is not JSON"),
         ("<!-- a note -->\n<!doctype html><p>", "a web page"),
         ("{\"a\": 1, oops", "broken JSON"),
+        ("[1, 2, oops", "broken JSON"),
+        ("[\n  1.5,\n  oops", "broken JSON"),
+        (
+            "[2026-03-01 10:00:00] started\n[2026-03-01 10:00:01] ended\n",
+            "text that is not JSON",
+        ),
+        ("[10:00] hello\n", "text that is not JSON"),
+        ("[1] A note.\n", "text that is not JSON"),
     ] {
         let error = import(&[named("x.txt", text)]).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");

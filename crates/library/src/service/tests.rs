@@ -1,7 +1,7 @@
 //! The library service, with a store in memory.
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ops::Range;
 
 use futures_util::FutureExt;
@@ -17,6 +17,7 @@ use super::step_dumps::StepDumps;
 use super::*;
 use crate::lazy_code::StaticCode;
 use crate::repository::{Held, Item, MemoryStore};
+use crate::source::tests::Noted;
 use crate::source::{ReadAt, ReadBytes, Source, start_of};
 
 /// A file in memory.
@@ -644,50 +645,10 @@ fn stored(name: &str, bytes: &[u8]) -> Vec<u8> {
     [local, listed, end].concat()
 }
 
-/// A file that notes what is read of it.
-struct Noted {
-    file: MemorySource,
-    through: Cell<Option<u64>>,
-    read: RefCell<Vec<Range<u64>>>,
-}
-
-impl ReadAt for Noted {
-    fn name(&self) -> Text {
-        self.file.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.file.size()
-    }
-
-    fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
-        self.read.borrow_mut().push(range.clone());
-        self.file.read(range)
-    }
-
-    fn read_through(&self, start: u64) {
-        self.through.set(Some(start));
-    }
-}
-
-impl Source for Noted {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
 #[test]
 fn the_pickle_of_a_large_rollout_dump_is_read_in_order_and_once() {
     let pickle = rollout_pickle(300);
-    let file = MemorySource {
-        name: "7.pt".into(),
-        bytes: stored("dump/data.pkl", &pickle),
-    };
-    let noted = Rc::new(Noted {
-        file,
-        through: Cell::new(None),
-        read: RefCell::default(),
-    });
+    let noted = Noted::named("7.pt", stored("dump/data.pkl", &pickle));
     let files = vec![Rc::clone(&noted) as Rc<dyn Source>];
     let (service, said) = (service(), RefCell::new(Vec::new()));
     let say = |output| said.borrow_mut().push(output);

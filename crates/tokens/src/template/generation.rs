@@ -2,11 +2,15 @@
 //!
 //! The engine has no custom tags, but it reports which part of the output a filter block wrote. So the tags
 //! are rewritten to a filter block in its own scope, with the same white space control. Line numbers do not change.
+//!
+//! The same pass over the tags of a template rewrites those of loops (`loops`).
+
+use super::loops;
 
 /// The filter that replaces the tag. It returns its input.
 pub(super) const FILTER: &str = "volary_generation";
 
-/// The template with generation tags rewritten to filter blocks.
+/// The template with generation tags rewritten to filter blocks, and with the tags of loops.
 pub(super) fn rewrite(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut rest = source;
@@ -27,7 +31,14 @@ pub(super) fn rewrite(source: &str) -> String {
                     rest = after;
                     continue;
                 }
-                None => length,
+                None => match loops::rewrite(block) {
+                    Some(tag) => {
+                        out.push_str(&tag);
+                        rest = after;
+                        continue;
+                    }
+                    None => length,
+                },
             }
         } else {
             1

@@ -8,8 +8,8 @@ use minijinja::{Environment, Error, ErrorKind, State, Value};
 use volary_core::json::{float_text, text_repr};
 
 use super::error::Raised;
-use super::generation;
 use super::value::to_json;
+use super::{generation, loops};
 use crate::json_text::JsonStyle;
 
 /// Deeper values are formatted as `...`.
@@ -33,6 +33,11 @@ pub(super) fn add_to(engine: &mut Environment<'static>) {
     engine.add_filter("float", float);
     engine.add_filter("wordcount", word_count);
     engine.add_filter("center", center);
+    engine.add_filter("dictsort", dictsort);
+    engine.add_filter("sort", sort);
+    engine.add_filter("indent", indented);
+    engine.add_filter(loops::FILTER, loops::elements);
+    engine.add_function("dict", dict);
     engine.add_test("callable", |value: &Value| is_callable(value));
     engine.add_test("sequence", |value: &Value| {
         matches!(
@@ -69,7 +74,10 @@ fn join(
             out.push_str(&joiner);
         }
         match &attribute {
-            Some(attribute) => out.push_str(&display(state, &value.get_attr(attribute)?)?),
+            Some(attribute) => {
+                let member = value.get_item(&Value::from(&**attribute))?;
+                out.push_str(&display(state, &member)?);
+            }
             None => out.push_str(&display(state, &value)?),
         }
     }
@@ -99,6 +107,139 @@ fn float(
     let given = default.clone().or(options.get("default")?);
     let number = minijinja::filters::float(state, value, default, options);
     Ok(number.unwrap_or_else(|_| given.unwrap_or_else(|| Value::from(0.0))))
+}
+
+/// The options of a filter: those that are given by position, and by name.
+fn options<'a>(
+    names: &[&'a str],
+    given: &[Value],
+    named: &Kwargs,
+) -> Result<Vec<(&'a str, Value)>, Error> {
+    if given.len() > names.len() {
+        return Err(ErrorKind::TooManyArguments.into());
+    }
+    let mut options: Vec<(&str, Value)> =
+        names.iter().copied().zip(given.iter().cloned()).collect();
+    for name in names.get(given.len()..).unwrap_or_default() {
+        if let Some(option) = named.get::<Option<Value>>(name)? {
+            options.push((name, option));
+        }
+    }
+    named.assert_all_used()?;
+    Ok(options)
+}
+
+/// Like the engine's filter, but its options may be given by position, as in Jinja2.
+fn dictsort(
+    state: &State<'_, '_>,
+    value: &Value,
+    given: Rest<Value>,
+    named: Kwargs,
+) -> Result<Value, Error> {
+    let options = options(&["case_sensitive", "by", "reverse"], &given, &named)?;
+    pay_for_sorting(state, value)?;
+    minijinja::filters::dictsort(value, Kwargs::from_iter(options))
+}
+
+/// Like the engine's filter, but its options may be given by position, and the attribute may be an index, as in Jinja2.
+fn sort(
+    state: &State<'_, '_>,
+    value: Value,
+    given: Rest<Value>,
+    named: Kwargs,
+) -> Result<Value, Error> {
+    let mut options = options(&["reverse", "case_sensitive", "attribute"], &given, &named)?;
+    for (name, option) in &mut options {
+        if *name == "attribute" && option.is_integer() {
+            *option = Value::from(option.to_string());
+        }
+    }
+    minijinja::filters::sort(state, value, Kwargs::from_iter(options))
+}
+
+/// Pays for the comparisons of a sort.
+fn pay_for_sorting(state: &State<'_, '_>, value: &Value) -> Result<(), Error> {
+    let length = value.len().unwrap_or_default() as u64;
+    state.consume_fuel(
+        length.saturating_mul(u64::from(length.checked_ilog2().unwrap_or_default()) + 1),
+    )
+}
+
+/// Like the engine's function, but it takes pairs as well, as Python's `dict` does.
+fn dict(state: &State<'_, '_>, value: Option<Value>, named: Kwargs) -> Result<Value, Error> {
+    let is_pairs = |value: &Value| matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable);
+    let Some(pairs) = value.as_ref().filter(|value| is_pairs(value)) else {
+        return minijinja::functions::dict(value, named);
+    };
+    let mut members: Vec<(Value, Value)> = Vec::new();
+    for pair in pairs.try_iter()? {
+        state.consume_fuel(1)?;
+        let mut parts = pair.try_iter()?;
+        let (Some(key), Some(member), None) = (parts.next(), parts.next(), parts.next()) else {
+            let reason = "dict needs a mapping, or pairs of a key and a value";
+            return Err(Error::new(ErrorKind::InvalidOperation, reason));
+        };
+        members.push((key, member));
+    }
+    minijinja::functions::dict(Some(Value::from_pairs(members)), named)
+}
+
+/// Indents the lines of a text as Jinja2 does, which keeps a line break at the end.
+fn indented(
+    state: &State<'_, '_>,
+    text: &Value,
+    given: Rest<Value>,
+    named: Kwargs,
+) -> Result<String, Error> {
+    let text = display(state, text)?;
+    let (mut space, mut first, mut blank) = (" ".repeat(4), false, false);
+    for (name, option) in options(&["width", "first", "blank"], &given, &named)? {
+        match name {
+            "width" => space = indent(&option)?,
+            "first" => first = option.is_true(),
+            _ => blank = option.is_true(),
+        }
+    }
+    let mut out = String::new();
+    for (place, line) in python_lines(&text).into_iter().enumerate() {
+        pay_for_bytes(state, space.len() + line.len() + BYTES_OF_FUEL as usize)?;
+        if place > 0 {
+            out.push('\n');
+        }
+        let is_indented = match place {
+            0 => first,
+            _ => blank || !line.is_empty(),
+        };
+        if is_indented {
+            out.push_str(&space);
+        }
+        out.push_str(line);
+    }
+    Ok(out)
+}
+
+/// The lines of a text, including the empty one after a line break at its end.
+fn python_lines(text: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    // Jinja2 adds a line break, with which this one is one.
+    let mut rest = text.strip_suffix('\r').unwrap_or(text);
+    let is_break = |character: char| {
+        matches!(
+            character,
+            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'
+                ..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+        )
+    };
+    while let Some(at) = rest.find(is_break) {
+        let (line, after) = rest.split_at(at);
+        lines.push(line);
+        let after = after
+            .strip_prefix("\r\n")
+            .or_else(|| after.strip_prefix(is_break));
+        rest = after.unwrap_or_default();
+    }
+    lines.push(rest);
+    lines
 }
 
 fn word_count(text: String) -> usize {

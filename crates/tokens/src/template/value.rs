@@ -9,6 +9,7 @@ use volary_core::json::Integer;
 use volary_core::{Json, Object};
 
 use super::TemplateError;
+use super::mapping::Mapping;
 use super::python::pay_for_bytes;
 
 /// The keys of reasoning in messages; templates read the first one.
@@ -40,7 +41,7 @@ pub(super) fn from_json(value: &Json) -> Value {
         Json::Text(text) => Value::from(Arc::clone(text)),
         Json::List(list) => Value::from(list.iter().map(from_json).collect::<Vec<_>>()),
         Json::Object(object) => {
-            members(object.iter().map(|(key, value)| (&**key, from_json(value))))
+            Mapping::value(object.iter().map(|(key, value)| (&**key, from_json(value))))
         }
     }
 }
@@ -53,10 +54,6 @@ fn from_integer(integer: &Integer) -> Value {
             Err(_) => Value::from_object(LargeInteger(integer.clone())),
         },
     }
-}
-
-fn members<'a>(members: impl Iterator<Item = (&'a str, Value)>) -> Value {
-    Value::from_pairs(members)
 }
 
 /// A message for the engine: without null members, and with its reasoning under the key that templates read.

@@ -3,11 +3,15 @@
 //!
 //! An observation is the decoded prompt of a call, so its count is that of all tokens before the reply. An example that
 //! failed has a reward of 0, which nobody gave.
+//!
+//! In the first version the turns are steps without texts, with numbers of tokens and rewards (`steps`), and the reward is
+//! `total_reward`.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{Message, Role};
 use volary_episode::episode::{Ending, Episode, Rewards, Score, TaskReference, Usage};
 
+use super::steps;
 use crate::import::members::{Members, count, keep_rest};
 use crate::import::reader::{Confidence, Sink};
 use crate::import::records::Records;
@@ -33,7 +37,7 @@ const LIMITS: [(&str, &str); 2] = [
 fn is_trajectory(value: &Json) -> bool {
     let has = |key| value.get(key).is_some();
     let turns = value.get("turns").and_then(Json::as_list);
-    has("idx") && has("benchmark") && has("reward") && turns.is_some()
+    has("idx") && has("benchmark") && (has("reward") || has("total_reward")) && turns.is_some()
 }
 
 fn trajectory(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
@@ -43,6 +47,7 @@ fn trajectory(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     let error = rest.take_text("error");
     // A failed trajectory has the reward 0, which counts in the score of the benchmark.
     let reward = rest.take_reward("reward");
+    let reward = reward.or_else(|| rest.take_reward("total_reward"));
     let mut episode = Episode {
         id: format!("{}-{line}", sink.stem()).into(),
         name: format!("{benchmark} {index}").into(),
@@ -52,6 +57,7 @@ fn trajectory(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         }),
         rewards: reward.map_or(Rewards::Unknown, Rewards::Whole),
         ending: Ending::Done,
+        started: rest.take_time("timestamp"),
         seconds: rest.take_number("time_seconds"),
         ..Episode::default()
     };
@@ -78,7 +84,20 @@ fn trajectory(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     }
     let mut transcript = Transcript::default();
     let mut prompt = None;
-    for turn in rest.take_list("turns").unwrap_or_default() {
+    let mut turns = rest.take_list("turns").unwrap_or_default();
+    let mut read = Vec::new();
+    if turns
+        .first()
+        .is_some_and(|turn| turn.get("ac_len").is_some())
+    {
+        rest.remove("num_turns");
+        read = steps::read(std::mem::take(&mut turns), sink);
+        if read.iter().all(|step| step.said.is_none()) {
+            sink.lost("The trajectories have no texts: the turns have rewards and lengths alone.");
+        }
+        steps::push(&mut read, &mut transcript);
+    }
+    for turn in turns {
         let Json::Object(mut turn) = turn else {
             sink.lost("A turn of a trajectory is not an object.");
             continue;
@@ -99,6 +118,7 @@ fn trajectory(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         }
     }
     transcript.finish(&mut episode);
+    steps::add(read, &mut episode, sink);
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
 }

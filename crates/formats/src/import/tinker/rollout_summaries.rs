@@ -1,20 +1,19 @@
-//! Rollout summaries of tinker-cookbook (`iteration_N/train_rollout_summaries.jsonl`): lines of `{schema_version,
-//! split, iteration, group_idx, traj_idx, total_reward, final_reward, trajectory_metrics, steps: [{ob_len, ac_len,
-//! reward, metrics, logs}]}`.
+//! Rollout summaries of tinker-cookbook (`iteration_N/{train,eval_NAME}_rollout_summaries.jsonl`): lines of `{schema_version,
+//! split, iteration, group_idx, traj_idx, total_reward, final_reward, trajectory_metrics, steps}`. Newer versions add `{conversation,
+//! model_name, status, error_type, error_message, stop_reason}`.
 //!
-//! They have no messages. The model's output is available only if the environment logs it under a known name; other texts
+//! Older ones have no messages. The model's output is available only if the environment logs it under a known name; other texts
 //! of the logs are about the step, such as the expected answer or why it ended.
 
-use volary_core::json::{Json, Object};
-use volary_core::message::Body;
-use volary_core::{Message, Role};
-use volary_episode::episode::{Ending, Episode, Outcome, Rewards, Score, TaskReference, Usage};
+use volary_core::json::{Json, Object, Text};
+use volary_episode::episode::{Ending, Episode, Rewards, Score, TaskReference};
 
-use crate::import::members::{Members, count, keep_rest};
+use super::steps;
+use crate::import::chat;
+use crate::import::members::{Members, keep_rest};
 use crate::import::reader::{Confidence, NOT_FINITE, Sink};
 use crate::import::records::Records;
-use crate::import::slime;
-use crate::import::transcript::{ImportedMessage, Transcript};
+use crate::import::transcript::Transcript;
 
 pub(in crate::import) const ROLLOUT_SUMMARIES: Records = Records {
     id: "tinker-cookbook",
@@ -32,7 +31,8 @@ fn is_summary(value: &Json) -> bool {
     has("group_idx") && has("traj_idx") && has("total_reward") && steps.is_some()
 }
 
-fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
+/// Reads a summary.
+pub(super) fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     let text = |rest: &mut Object, key| rest.take_id(key).unwrap_or_default();
     sink.set_version(rest.take_id("schema_version"));
     let split = text(&mut rest, "split");
@@ -45,38 +45,48 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         .filter_map(|tag| Some(&**tag.as_text()?))
         .collect();
     names.dedup();
+    let mut recorded = rest.take_list("steps").unwrap_or_default();
+    let of_steps = steps::take_conversation(&mut recorded);
+    let conversation = match rest.take_list("conversation") {
+        Some(conversation) => {
+            // Usually it has the same messages.
+            if !of_steps.is_empty() && of_steps != conversation {
+                rest.insert("step_conversations", of_steps);
+            }
+            conversation
+        }
+        None => of_steps,
+    };
     let mut transcript = Transcript::default();
-    let (mut sum, mut is_done, mut said) = (0.0, false, false);
-    // Rewards may be missing.
-    let mut is_rewarded = false;
-    for step in rest.take_list("steps").unwrap_or_default() {
-        let Json::Object(mut step) = step else {
-            sink.lost("A step of a rollout is not an object.");
-            continue;
-        };
-        let gained = finite(step.take_number("reward"), sink);
-        is_rewarded |= gained.is_some();
-        let gained = gained.unwrap_or_default();
-        sum += gained;
-        is_done = step.take_flag("episode_done") == Some(true);
-        let mut action = action(&mut step);
-        said |= action.message.body().content.is_some();
-        step.remove("step_idx");
-        action.extras = step;
-        transcript.push(action);
-        gain(&mut transcript, gained);
+    let has_texts = !conversation.is_empty();
+    chat::read_all(conversation).for_each(|said| transcript.push(said));
+    // The messages may be those of several agents.
+    let is_apart = has_texts && transcript.len() != recorded.len();
+    let mut read = Vec::new();
+    if is_apart {
+        rest.insert("steps", recorded);
+    } else {
+        read = steps::read(recorded, sink);
     }
-    if !said {
-        sink.lost("The summaries have no texts: the steps have rewards and lengths alone.");
+    if !has_texts {
+        if read.iter().all(|step| step.said.is_none()) {
+            sink.lost("The summaries have no texts: the steps have rewards and lengths alone.");
+        }
+        steps::push(&mut read, &mut transcript);
     }
-    let last = finite(rest.take_number("final_reward"), sink);
-    is_rewarded |= last.is_some();
-    let last = last.unwrap_or_default();
+    let last = rest.take_number("final_reward");
+    let finite = last.filter(|reward| reward.is_finite());
+    if finite != last {
+        sink.lost(NOT_FINITE);
+    }
+    let is_rewarded = finite.is_some() || read.iter().any(|step| step.reward.is_some());
+    let last = finite.unwrap_or_default();
+    let sum: f64 = read.iter().filter_map(|step| step.reward).sum();
     let total = rest.take_reward("total_reward");
-    gain(&mut transcript, last);
     let mut episode = Episode {
         id: format!("{}-{line}", sink.stem()).into(),
         name: format!("Iteration {iteration}, group {group}, trial {member}").into(),
+        model: rest.take_text("model_name"),
         task: Some(TaskReference {
             dataset: if names.is_empty() {
                 "tinker".into()
@@ -89,13 +99,18 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
             Some(total) if (sum + last - total).abs() > 1e-6 || transcript.len() == 0 => {
                 Rewards::Whole(total)
             }
-            Some(total) if !total.is_finite() => Rewards::Whole(total),
-            None if !is_rewarded => Rewards::Unknown,
+            Some(total) if is_apart || !total.is_finite() => Rewards::Whole(total),
+            None if is_apart || !is_rewarded => Rewards::Unknown,
             _ => Rewards::Steps,
         },
-        ending: if is_done { Ending::Done } else { Ending::Open },
+        ending: if read.last().is_some_and(|step| step.is_done) {
+            Ending::Done
+        } else {
+            Ending::Open
+        },
         ..Episode::default()
     };
+    end(&mut rest, &mut episode);
     for (name, value) in rest.take_object("trajectory_metrics").unwrap_or_default() {
         episode.scores.push(Score {
             name: name.as_ref().into(),
@@ -111,63 +126,53 @@ fn summary(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     for (key, value) in told {
         episode.metadata.insert(key, value);
     }
-    for key in ["sampling_client_step", "final_ob_len"] {
+    // The last ones are those of the token database.
+    const ABOUT: [&str; 9] = [
+        "sampling_client_step",
+        "final_ob_len",
+        "run_id",
+        "run_attempt",
+        "writer_id",
+        "env_row_id",
+        "source",
+        "attrs",
+        "filtered_reason",
+    ];
+    for key in ABOUT {
         if let Some(value) = rest.take(key) {
             episode.metadata.insert(key, value);
         }
     }
     transcript.finish(&mut episode);
+    steps::add(read, &mut episode, sink);
+    if let Some(step) = episode.steps.last_mut().filter(|_| !is_apart) {
+        steps::gain(step, last);
+    }
     keep_rest(&mut episode, rest, sink);
     sink.episode(episode);
 }
 
-/// A reward of a step, which is reported if it is not finite.
-fn finite(reward: Option<f64>, sink: &mut Sink<'_>) -> Option<f64> {
-    let known = reward.filter(|reward| reward.is_finite());
-    if known != reward {
-        sink.lost(NOT_FINITE);
+/// How a rollout ended, as newer versions say: `status` is `ok`, `error` or `timeout`.
+fn end(rest: &mut Object, episode: &mut Episode) {
+    let status = rest.take_text("status");
+    let stop = rest.take_text("stop_reason");
+    let kind = rest.take_text("error_type");
+    let message = rest.take_text("error_message");
+    let parts: Vec<Text> = [kind, message].into_iter().flatten().collect();
+    let is_cut = stop.as_deref() == Some("length") || status.as_deref() == Some("timeout");
+    if status.as_deref() == Some("error") || !parts.is_empty() {
+        let message: Text = match parts.as_slice() {
+            [] => "The rollout failed.".into(),
+            parts => parts.join(": ").into(),
+        };
+        episode.errors.push(message.clone());
+        episode.ending = Ending::Crashed { message };
+    } else if is_cut {
+        episode.ending = Ending::Truncated {
+            reason: "The limit of tokens was reached.".into(),
+        };
+    } else if status.as_deref() == Some("ok") {
+        episode.ending = Ending::Done;
     }
-    known
-}
-
-/// Adds to the reward of the last step.
-fn gain(transcript: &mut Transcript, gained: f64) {
-    if let Some(Outcome::Observed { reward, .. }) =
-        transcript.last_mut().map(|step| &mut step.outcome)
-    {
-        *reward += gained;
-    }
-}
-
-/// The action of a step: the text with a known name among its logs. Those of the cookbook's recipes are `guess`
-/// (guess_number) and `transcript` (audio).
-fn action(step: &mut Object) -> ImportedMessage {
-    const NAMES: [&str; 9] = [
-        "said",
-        "response",
-        "action",
-        "assistant",
-        "completion",
-        "content",
-        "output",
-        "guess",
-        "transcript",
-    ];
-    let usage = Usage {
-        input: step.take("ob_len").as_ref().and_then(count),
-        output: step.take("ac_len").as_ref().and_then(count),
-        ..Usage::default()
-    };
-    let mut logs = step.take_object("logs").unwrap_or_default();
-    let said = NAMES.iter().find_map(|name| logs.take_text(name));
-    let message = Message {
-        role: Role::Assistant,
-        body: said.map_or_else(Body::default, Body::text),
-    };
-    if !logs.is_empty() {
-        step.insert("logs", logs);
-    }
-    let mut action = slime::with_calls(message.into());
-    action.details.usage = (!usage.is_empty()).then_some(usage);
-    action
+    episode.outcome = stop.or(status);
 }
