@@ -20,3 +20,4 @@ pub mod python;
 pub mod review;
 pub mod rollout;
 pub mod servers;
+pub mod typed_arguments;
