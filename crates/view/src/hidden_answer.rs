@@ -47,7 +47,7 @@ mod tests {
     /// An episode whose steps call these tools.
     fn episode(tools: &[&str], steps: &[&[&str]], ending: Ending) -> Episode {
         let tool = |name: &&str| {
-            let function = json!({"name": (*name), "description": "", "parameters": {"type": "object", "properties": {}}});
+            let function = json!({"name": (*name), "description": "", "parameters": {"type": "object", "properties": {}, "required": []}});
             Tool::read(&json!({"type": "function", "function": function})).expect("a tool")
         };
         let step = |names: &&[&str]| {

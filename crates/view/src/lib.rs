@@ -9,6 +9,7 @@
 //! - [`pretty`]: JSON values as coloured, indented text.
 //! - [`tree`]: frames as rows of a tree with change marks.
 //! - [`form`]: forms from JSON Schema, their drafts and errors.
+//! - [`task_groups`]: lists of tasks for choosing one.
 //! - [`glossary`]: definitions of terms. [`plain_words`]: terms of the word problems in plain words. [`hidden_answer`]: when
 //!   a player sees the answer.
 //! - [`compare`]: comparison of two episodes.
@@ -62,6 +63,7 @@ pub mod state_path;
 pub mod step_bar;
 pub mod summary;
 pub mod tally;
+pub mod task_groups;
 pub mod text;
 pub mod time_lanes;
 pub mod token_cell;
