@@ -55,7 +55,11 @@ pub fn plain_expression(typed: &str) -> String {
                 let number: String = rest.take_while(|sign| is_of_number(**sign)).collect();
                 let taken = number.trim_end_matches([',', '.']);
                 let is_separating = separates.contains(&true);
-                out.push_str(&if is_separating { taken.to_owned() } else { plain_number(taken) });
+                out.push_str(&if is_separating {
+                    taken.to_owned()
+                } else {
+                    plain_number(taken)
+                });
                 place += taken.len();
                 continue;
             }
@@ -128,7 +132,9 @@ fn plain_number(typed: &str) -> String {
             format!("{}.{fraction}", whole.replace('.', ""))
         }
         groups if are_thousands(whole, groups) => commas.concat(),
-        [fraction] if !fraction.is_empty() && !fraction.contains('.') => format!("{whole}.{fraction}"),
+        [fraction] if !fraction.is_empty() && !fraction.contains('.') => {
+            format!("{whole}.{fraction}")
+        }
         _ => typed.to_owned(),
     }
 }
@@ -143,7 +149,9 @@ fn are_thousands(whole: &str, groups: &[&str]) -> bool {
         };
         digits.len() == 3 && digits.chars().all(is_digit)
     };
-    (1..=3).contains(&whole.len()) && !whole.starts_with('0') && groups.iter().enumerate().all(is_group)
+    (1..=3).contains(&whole.len())
+        && !whole.starts_with('0')
+        && groups.iter().enumerate().all(is_group)
 }
 
 #[cfg(test)]
@@ -203,19 +211,30 @@ mod tests {
     #[test]
     fn only_the_forms_of_word_problems_are_read_so() {
         let read = |environment, tool, key: &'static str| {
-            let arguments = as_understood(environment, tool, Object::from_distinct(vec![(key.into(), "1,204 × 2".into())]));
+            let arguments = as_understood(
+                environment,
+                tool,
+                Object::from_distinct(vec![(key.into(), "1,204 × 2".into())]),
+            );
             let text = arguments.get(key).and_then(Json::as_text).cloned();
             text.map(|text| text.to_string()).unwrap_or_default()
         };
         assert_eq!(read(Some("calculator"), "calculator", "expr"), "1204 * 2");
-        assert_eq!(read(Some("calculator"), "submit_answer", "answer"), "1204 * 2");
+        assert_eq!(
+            read(Some("calculator"), "submit_answer", "answer"),
+            "1204 * 2"
+        );
         for (environment, tool, key) in [
             (Some("dummy"), "calculator", "expr"),
             (None, "calculator", "expr"),
             (Some("calculator"), "other", "expr"),
             (Some("calculator"), "calculator", "other"),
         ] {
-            assert_eq!(read(environment, tool, key), "1,204 × 2", "{environment:?} {tool} {key}");
+            assert_eq!(
+                read(environment, tool, key),
+                "1,204 × 2",
+                "{environment:?} {tool} {key}"
+            );
         }
         let number = as_understood(Some("calculator"), "submit_answer", object!({"answer": 4}));
         assert_eq!(number, object!({"answer": 4}));

@@ -36,10 +36,10 @@ pub fn has_submitted(episode: &Episode) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use volary_core::Tool;
     use volary_core::json;
     use volary_core::message::ToolRequestMessage;
     use volary_core::tool::ToolCallFunction;
-    use volary_core::Tool;
     use volary_episode::{Outcome, StepRecord};
 
     use super::*;

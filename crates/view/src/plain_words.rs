@@ -10,6 +10,9 @@ use volary_episode::Episode;
 /// The environment of the word problems.
 const WORD_PROBLEMS: &str = "calculator";
 
+/// How the names of environments begin in which a customer speaks.
+const CUSTOMERS: [&str; 2] = ["library_desk", "tau-"];
+
 /// A parameter of a tool: its name, a label, and how to fill it in.
 pub type PlainField = (&'static str, &'static str, &'static str);
 
@@ -29,7 +32,9 @@ pub fn plain_fields(environment: Option<&str>, tool: &str) -> &'static [PlainFie
 pub fn plain_tool(environment: Option<&str>, tool: &str) -> Option<&'static str> {
     match (environment, tool) {
         (Some(WORD_PROBLEMS), "calculator") => Some("Works out a calculation."),
-        (Some(WORD_PROBLEMS), "submit_answer") => Some("Hands in your answer. This ends the episode."),
+        (Some(WORD_PROBLEMS), "submit_answer") => {
+            Some("Hands in your answer. This ends the episode.")
+        }
         _ => None,
     }
 }
@@ -38,16 +43,23 @@ pub fn plain_tool(environment: Option<&str>, tool: &str) -> Option<&'static str>
 pub fn plain_result(environment: Option<&str>, tool: &str, result: &str) -> Option<&'static str> {
     match (environment, tool, result) {
         (Some(WORD_PROBLEMS), "submit_answer", "True") => Some("The answer is right."),
-        (Some(WORD_PROBLEMS), "submit_answer", "False") => Some("The answer is wrong, or no number."),
+        (Some(WORD_PROBLEMS), "submit_answer", "False") => {
+            Some("The answer is wrong, or no number.")
+        }
         _ => None,
     }
 }
 
 /// Who speaks in a message, if its role does not tell: the first message of an environment sets the task, and its role
-/// is `user`.
+/// is `user`. Where a customer speaks to the agent, that is who it is.
 pub fn plain_speaker(episode: &Episode, step: usize, message: &AnyMessage) -> Option<&'static str> {
-    let is_task = step == 0 && episode.recipe.is_some() && message.role() == Role::User;
-    is_task.then_some("Task")
+    let environment = &episode.recipe.as_ref()?.environment;
+    let is_served = CUSTOMERS.iter().any(|name| environment.starts_with(name));
+    match message.role() {
+        Role::User if is_served => Some("Customer"),
+        Role::User if step == 0 => Some("Task"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -70,7 +82,10 @@ mod tests {
     #[test]
     fn a_verdict_is_explained_and_a_number_is_not() {
         let result = |tool, text| plain_result(Some(WORD_PROBLEMS), tool, text);
-        assert_eq!(result("submit_answer", "True"), Some("The answer is right."));
+        assert_eq!(
+            result("submit_answer", "True"),
+            Some("The answer is right.")
+        );
         assert!(result("submit_answer", "False").is_some());
         assert_eq!(result("calculator", "True"), None);
         assert_eq!(result("submit_answer", "204"), None);
@@ -86,6 +101,11 @@ mod tests {
         let user: AnyMessage = Message::user("Count to ten.").into();
         assert_eq!(plain_speaker(&played, 0, &user), Some("Task"));
         assert_eq!(plain_speaker(&played, 1, &user), None);
+        let mut served = played.clone();
+        if let Some(recipe) = &mut served.recipe {
+            recipe.environment = "library_desk".into();
+        }
+        assert_eq!(plain_speaker(&served, 1, &user), Some("Customer"));
         // In a recording of another tool the user is a person.
         assert_eq!(plain_speaker(&Episode::default(), 0, &user), None);
     }

@@ -71,7 +71,13 @@ mod tests {
 
     #[test]
     fn tasks_are_grouped_by_level_in_order() {
-        let titles = ["Level 1: Ferry", "Level 2: Taxi", "Level 1: Plums", "easy: Why?", "Renew it"];
+        let titles = [
+            "Level 1: Ferry",
+            "Level 2: Taxi",
+            "Level 1: Plums",
+            "easy: Why?",
+            "Renew it",
+        ];
         let found = groups(titles.into_iter());
         let shown: Vec<(&str, Vec<usize>)> = found
             .iter()
@@ -101,8 +107,14 @@ mod tests {
             environment: "calculator",
             configuration,
         };
-        assert_eq!(task_text(&task(object!({"problem": "2 + 2?"}))), Some("2 + 2?"));
-        assert_eq!(task_text(&task(object!({"question": "Who?"}))), Some("Who?"));
+        assert_eq!(
+            task_text(&task(object!({"problem": "2 + 2?"}))),
+            Some("2 + 2?")
+        );
+        assert_eq!(
+            task_text(&task(object!({"question": "Who?"}))),
+            Some("Who?")
+        );
         assert_eq!(task_text(&task(object!({"level": 1}))), None);
     }
 }

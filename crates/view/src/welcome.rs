@@ -100,7 +100,10 @@ mod tests {
         let stage = |steps, ending, demonstrates, is_running| {
             stage(&episode(steps, ending), demonstrates, is_running)
         };
-        assert_eq!(stage(0, Ending::Open, false, false), WelcomeStage::Invitation);
+        assert_eq!(
+            stage(0, Ending::Open, false, false),
+            WelcomeStage::Invitation
+        );
         assert_eq!(stage(1, Ending::Open, false, false), WelcomeStage::Acting);
         assert_eq!(stage(2, Ending::Done, false, false), WelcomeStage::Finished);
         assert_eq!(stage(1, Ending::Open, false, true), WelcomeStage::Acting);

@@ -62,12 +62,7 @@ impl ActionComposer {
 
     /// Adds the call in the form to the action, or puts it back in its place. Returns `false` if no tool is chosen or a
     /// field is invalid; the field is then marked. What was typed into fields is read as people mean it in `environment`.
-    pub fn add_call(
-        &mut self,
-        environment: Option<&str>,
-        tools: &[Tool],
-        form: &mut Form,
-    ) -> bool {
+    pub fn add_call(&mut self, environment: Option<&str>, tools: &[Tool], form: &mut Form) -> bool {
         let Some(name) = self.tool.clone() else {
             return false;
         };
@@ -344,7 +339,8 @@ mod tests {
     #[test]
     fn signs_as_on_paper_are_read_in_fields_and_not_in_raw_json() {
         let schema = json!({"type": "object", "properties": {"expr": {"type": "string"}}, "required": ["expr"]});
-        let function = json!({"name": "calculator", "description": "", "parameters": (schema.clone())});
+        let function =
+            json!({"name": "calculator", "description": "", "parameters": (schema.clone())});
         let tool = Tool::read(&json!({"type": "function", "function": function})).expect("a tool");
         let sent = |is_raw: bool| {
             let mut composer = ActionComposer {

@@ -12,18 +12,14 @@ use volary_envs::datasets::word_problems;
 use volary_view::form::Form;
 
 use super::policy_settings;
-use super::setup;
 use super::state::Playground;
 
 /// The pause between two steps, in seconds: long enough to read a step.
 const PAUSE: f64 = 1.6;
 
-/// Lets a scripted agent solve the task of the shown episode, from its start.
+/// Lets a scripted agent solve the task of the shown episode, which has no steps yet.
 pub(super) fn demonstrate(playground: Playground) {
     let policy = playground.policy();
-    let is_begun = playground
-        .episode()
-        .with_untracked(|episode| !episode.steps.is_empty());
     let id = playground.episode().with_untracked(|episode| {
         let task = episode.recipe.as_ref()?.task.as_ref()?;
         (&*task.dataset == "word_problems").then(|| task.id.clone())
@@ -46,12 +42,7 @@ pub(super) fn demonstrate(playground: Playground) {
     playground.update(Event::ChoosePolicy(kind));
     policy.form.set(form);
     playground.demonstrates().set(true);
-    if is_begun {
-        setup::reset(playground);
-        playground.update(Event::RunOnceOpened);
-    } else {
-        playground.update(Event::Attempt(EpisodeAttempt::Run));
-    }
+    playground.update(Event::Attempt(EpisodeAttempt::Run));
 }
 
 /// Hands over to the person after a demonstration, and forgets it with the next episode.

@@ -27,7 +27,10 @@ fn HiddenMembers() -> impl IntoView {
     // Id of the episode whose members are revealed. A new episode hides them again.
     let revealed = RwSignal::new(None);
     let marked = marked_members(playground);
-    let may_undo = Memo::new(move |_| playground.may_take_back());
+    // While a step is under way, it may be the one that is taken back.
+    let may_undo = Memo::new(move |_| {
+        playground.may_take_back() || playground.with(|machine| machine.session().is_busy())
+    });
     let is_hidden = Memo::new(move |_| {
         let may_undo = may_undo.get();
         playground.episode().with(|episode| {

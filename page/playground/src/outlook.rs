@@ -24,7 +24,8 @@ impl StepOutlook {
         match self {
             StepOutlook::Replaying { done, all } => format!("Replaying: {done} of {all} steps."),
             StepOutlook::Failed => {
-                "That failed, and a failure ends the episode here. Press Undo and try again.".to_owned()
+                "That failed, and a failure ends the episode here. Press Undo and try again."
+                    .to_owned()
             }
             StepOutlook::Refused(refusal) => format!("{refusal} {}", refusal.advice()),
             StepOutlook::Model { is_asked: true } => {

@@ -8,7 +8,6 @@ use volary_app::playground::policy::PolicyKind;
 use super::code_loading;
 use super::episode_bar::EpisodeBar;
 use super::frame_pane::FramePane;
-use super::welcome::Welcome;
 use super::model;
 use super::next_task::NEXT_TASK;
 use super::parts::{once, once_whole};
@@ -16,6 +15,7 @@ use super::policy_pane::PolicyPane;
 use super::setup_pane::SetupPane;
 use super::state::{Playground, use_playground};
 use super::tools_pane::ToolsPane;
+use super::welcome::Welcome;
 use volary_ui::{PaneJumps, Transcript};
 
 /// The panes: id and name.

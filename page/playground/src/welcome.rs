@@ -119,16 +119,20 @@ fn Checklist(playground: Playground) -> impl IntoView {
         acted.get() || gathered || manual_action::form_is_touched(playground)
     });
     let last = Signal::derive(move || {
-        let submits = playground
-            .episode()
-            .with(|episode| episode.tools.iter().any(|tool| &*tool.info.name == "submit_answer"));
+        let submits = playground.episode().with(|episode| {
+            episode
+                .tools
+                .iter()
+                .any(|tool| &*tool.info.name == "submit_answer")
+        });
         if submits {
             "Submit your answer to finish the episode and see the reward."
         } else {
             "Continue until the episode is done. The reward is shown above."
         }
     });
-    let submitted = Signal::derive(move || playground.episode().with(|episode| has_submitted(episode)));
+    let submitted =
+        Signal::derive(move || playground.episode().with(|episode| has_submitted(episode)));
     view! {
         <ol>
             <Item done=typed text="Read the task below, choose a tool and fill in its form."/>

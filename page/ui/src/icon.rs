@@ -87,12 +87,13 @@ pub fn Icon(
 pub fn Mark() -> impl IntoView {
     view! {
         <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
-            <path class="cage" d="M4.5 29V15.5a11.5 11.5 0 0 1 23 0V29zM16 4V1.5"/>
+            <path class="cage" d={CAGE}/>
             <path class="bird" d={BIRD}/>
         </svg>
     }
 }
 
+const CAGE: &str = "M4.5 29V15.5a11.5 11.5 0 0 1 23 0V29zM16 4V1.5";
 /// The bird of the mark, on its perch.
 const BIRD: &str = "M7.3 24.2l4.2-1.3c.1-4.3 2.4-7.2 5.9-7.2 1.9 0 3.2.8 3.9 2.1l2.7.9-2.4 1.4c.1 4.4-2.6 7.2-6.4 7.2-1.6 0-3-.5-4-1.4z";
 

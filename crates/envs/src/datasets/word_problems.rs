@@ -80,7 +80,10 @@ pub fn problems() -> Result<Vec<WordProblem>, RegistryError> {
 /// How an agent solves a problem, one action a step: it computes, then it submits the result. `None` for an id that no
 /// problem has.
 pub fn worked(id: &str) -> Option<[ToolRequestMessage; 2]> {
-    let problem = problems().ok()?.into_iter().find(|problem| &*problem.id == id)?;
+    let problem = problems()
+        .ok()?
+        .into_iter()
+        .find(|problem| &*problem.id == id)?;
     let action = |said: &str, tool: &str, argument: (&'static str, Text)| {
         let (key, value) = argument;
         ToolRequestMessage {
@@ -97,7 +100,11 @@ pub fn worked(id: &str) -> Option<[ToolRequestMessage; 2]> {
     let number = plain(problem.number);
     let answer = format!("The result is {number}. That answers the question, so I submit it.");
     Some([
-        action("I can work this out in one calculation.", "calculator", ("expr", problem.expression)),
+        action(
+            "I can work this out in one calculation.",
+            "calculator",
+            ("expr", problem.expression),
+        ),
         action(&answer, "submit_answer", ("answer", number.into())),
     ])
 }

@@ -220,7 +220,8 @@ fn AddTask(draft: Draft, playground: Playground) -> impl IntoView {
     let sources = playground.setup().sources;
     let lists = Memo::new(move |_| {
         playground.whole().track();
-        let is_offered = |list: &TaskSource| list.file.is_none() && list.tasks.len() <= LONGEST_LIST;
+        let is_offered =
+            |list: &TaskSource| list.file.is_none() && list.tasks.len() <= LONGEST_LIST;
         sources.with(|sources| {
             let lists = sources.iter().enumerate();
             let lists = lists.filter(|(_, list)| is_offered(list));
@@ -247,7 +248,11 @@ fn AddTask(draft: Draft, playground: Playground) -> impl IntoView {
             let titles = sources.get(list.get())?.tasks.iter();
             Some(groups(titles.map(|task| &*task.title)))
         });
-        groups.unwrap_or_default().into_iter().map(task_group).collect_view()
+        groups
+            .unwrap_or_default()
+            .into_iter()
+            .map(task_group)
+            .collect_view()
     };
     let choose_list = move |event| {
         if let Ok(source) = event_target_value(&event).parse() {
@@ -335,7 +340,8 @@ fn AddTask(draft: Draft, playground: Playground) -> impl IntoView {
 /// The options of a group of tasks.
 fn task_group(group: TaskGroup) -> AnyView {
     let options = group.tasks.into_iter();
-    let options = options.map(|(task, name)| view! { <option value=task.to_string()>{name}</option> });
+    let options =
+        options.map(|(task, name)| view! { <option value=task.to_string()>{name}</option> });
     let options = options.collect_view();
     if group.level.is_empty() {
         return options.into_any();

@@ -19,9 +19,9 @@ use volary_playground::frame_pane::{EpisodeSignals, FrameAndTree};
 use volary_playground::hidden_members::marked;
 use volary_playground::state::{Playground, use_playground};
 use volary_ui::text::inert;
+use volary_ui::{DisclosureButton, EpisodeStatus, SchemaForm, Transcript};
 use volary_view::hidden_answer::may_show_answer;
 use volary_view::plain_words::{plain_fields, plain_tool};
-use volary_ui::{DisclosureButton, EpisodeStatus, SchemaForm, Transcript};
 
 /// The time that a transcript takes to measure its steps.
 const SETTLING: Duration = Duration::from_millis(200);
