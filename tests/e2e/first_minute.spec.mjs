@@ -107,6 +107,15 @@ test("the first field is two keys away, and every control before it can be passe
     await playground.tools.getByRole("button").first().waitFor();
     const first = page.getByRole("form", { name: "calculator" }).getByLabel("expr", { exact: true });
     const hasFocus = () => first.evaluate((field) => field === document.activeElement);
+    let presses = 0;
+    while (!(await hasFocus())) {
+      assert.ok(presses < 24, "more than 24 controls come first");
+      await page.keyboard.press("Tab");
+      presses += 1;
+    }
+
+    await page.reload();
+    await playground.tools.getByRole("button").first().waitFor();
     await page.keyboard.press("Tab");
     const skip = page.getByRole("link", { name: "Skip to the next action" });
     assert.ok(await skip.evaluate((link) => link === document.activeElement));
@@ -115,15 +124,6 @@ test("the first field is two keys away, and every control before it can be passe
     await page.keyboard.type("34 × 6");
     await page.keyboard.press("Enter");
     await playground.says("1 step");
-
-    await page.reload();
-    await playground.tools.getByRole("button").first().waitFor();
-    let presses = 0;
-    while (!(await hasFocus())) {
-      assert.ok(presses < 24, "more than 24 controls come first");
-      await page.keyboard.press("Tab");
-      presses += 1;
-    }
   }));
 
 test("words of the field stand next to plain ones", () =>
