@@ -19,7 +19,7 @@ use volary_ui::keep_alive::KeepAlive;
 use volary_ui::key_help::KEY_HELP;
 use volary_ui::lazy::{Coming, lazy};
 use volary_ui::navigation::{Page, Pages};
-use volary_ui::{AlertBox, Theme, ThemeSwitch};
+use volary_ui::{AlertBox, Mark, Theme, ThemeSwitch};
 
 /// The keyboard shortcuts, as the help overlay lists them.
 const KEYS: &[(&str, &str)] = &[
@@ -98,13 +98,24 @@ pub fn app() -> AnyView {
         let (page, load) = (*page, pages::load(*page)?);
         Some(view! { <LazyPage pages page name load/> })
     });
-    let skip = |event: MouseEvent| {
+    let is_playing = move || pages.shown.get() == Page::Playground;
+    let skip = move |event: MouseEvent| {
         event.prevent_default();
-        element::focus_id("main");
+        let has_focused = untrack(is_playing) && focus_next_action();
+        if !has_focused {
+            element::focus_id("main");
+        }
+    };
+    let skip_name = move || {
+        if is_playing() {
+            "Skip to the next action"
+        } else {
+            "Skip to the content"
+        }
     };
     view! {
         <a class="skip-link" href="#main" on:click=skip>
-            {"Skip to the content"}
+            {skip_name}
         </a>
         <Header playground pages help/>
         <div class="notices">
@@ -120,6 +131,12 @@ pub fn app() -> AnyView {
         {key_help}
     }
     .into_any()
+}
+
+/// Moves the focus to where the person acts: the first field of the chosen tool, or the first tool.
+fn focus_next_action() -> bool {
+    element::focus_within("tools", "form :is(input, select, textarea)")
+        || element::focus_within("tools", ".tools-list button")
 }
 
 /// The root component in a frame of another page (`?embed=1`).
@@ -164,7 +181,9 @@ fn Header(
     });
     view! {
         <header class="app-header">
-            <a href=home class="brand">
+            // The first link leads to the same place.
+            <a href=home class="brand" tabindex="-1">
+                <Mark/>
                 {"Volary"}
             </a>
             <nav aria-label="Main">{links.collect_view()}</nav>

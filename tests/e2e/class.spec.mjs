@@ -42,6 +42,17 @@ test("an assignment is played, handed in and shown on the board, and no hand-in 
       await teacher.getByLabel("Hand in until (optional)").fill("Friday, 10:00");
       const list = teacher.getByLabel("Add a built-in task");
       await list.locator("option").nth(2).waitFor({ state: "attached" });
+      // Groups with short names, and the text of the chosen one.
+      const levels = await list.locator("optgroup").evaluateAll((groups) => groups.map((group) => group.label));
+      assert.deepEqual(levels, ["Level 1", "Level 2", "Level 3"]);
+      for (const name of await list.locator("option").allInnerTexts()) assert.ok(name.length <= 30, name);
+      await list.selectOption({ label: "Ferry" });
+      await teacher.getByText("A ferry carries 48 cars on each crossing.").waitFor();
+      await teacher.getByLabel("Kind of task").selectOption({ label: "Library desk" });
+      await list.locator("option").filter({ hasText: "Pay all fees" }).first().waitFor({ state: "attached" });
+      assert.equal(await list.inputValue(), "");
+      await teacher.getByLabel("Kind of task").selectOption({ label: "Word problems" });
+      await list.locator("option").filter({ hasText: "Ferry" }).waitFor({ state: "attached" });
       for (const index of [1, 2]) {
         await list.selectOption({ index });
         await button("Add").click();

@@ -23,7 +23,7 @@ test("a panic ends its episode, not the page", () =>
     assert.ok((await playground.messages().count()) >= 3, "the steps before are kept");
     await playground.alert.getByRole("button", { name: "Dismiss" }).click();
     await playground.button("Reset").click();
-    await playground.says("0 steps", "open");
+    await playground.says("0 steps", "in progress");
     await playground.act("nest", { depth: 2 });
     await playground.says("1 step");
   }));

@@ -117,8 +117,8 @@ test("the task is shared without what was done, and both are checked for what sh
     await page.goto("about:blank");
     await page.goto(masked);
     await playground.messages().filter({ hasText: "Ask [e-mail address]: 2 + 3?" }).waitFor();
-    await playground.says("0 steps", "open");
-    await playground.frame.getByText("Hidden until the episode is done: answer.").waitFor();
+    await playground.says("0 steps", "in progress");
+    await playground.frame.getByText("Hidden while you can still try: answer.").waitFor();
   }));
 
 test("a truncated link is reported, and the playground opens", () =>

@@ -26,6 +26,10 @@ test("a lesson from its link to its checks, and one from another origin", async 
       await bakery.getByRole("button", { name: "Next step" }).click();
       await bakery.getByText("Step 1 of 2").waitFor();
 
+      // Sentences are not broken where the file of the lesson is.
+      const loop = page.getByRole("listitem").filter({ hasText: "It observes" });
+      assert.ok(!(await loop.innerText()).includes("\n"), await loop.innerText());
+
       const question = page.getByRole("region", { name: "Question 1" });
       await question.getByRole("button", { name: "The right answer", exact: true }).click();
       await question.getByText("Not quite.").waitFor();

@@ -32,7 +32,7 @@ function served(customer, { model, ...options }, journey) {
     const playground = new Playground(page);
     await playground.ready();
     await playground.field("customer").selectOption(customer);
-    await playground.button("Apply configuration").click();
+    await playground.button("Reset").click();
     await journey(playground, page, about);
   });
 }
@@ -78,7 +78,7 @@ test("without a price there is no limit of cost, and a customer who is declined 
     await press("Don't allow");
     await playground.alert.filter({ hasText: "The user declined." }).waitFor();
     assert.equal(requests().length, 0);
-    await playground.button("Apply configuration").click();
+    await playground.button("Reset").click();
     await press("Allow");
     await playground.messages().filter({ hasText: "Good morning." }).waitFor();
   }));
@@ -158,7 +158,7 @@ test("HotPotQA reads a wiki after the user agrees, and replays without it", asyn
       const playground = new Playground(page);
       await playground.ready();
       await playground.field("wiki").fill(wiki.api);
-      await playground.button("Apply configuration").click();
+      await playground.button("Reset").click();
       await playground.says("0 steps");
       await playground.act("search", { entity: "Clockwork Bay" });
       const { dialog, press } = asked(page);

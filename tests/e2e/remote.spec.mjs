@@ -118,7 +118,7 @@ test("a policy plays on a server, goes back and continues differently", () =>
     await playground.status.filter({ hasText: /[1-3] steps?/ }).filter({ hasText: /done|truncated/ }).waitFor();
     await page.getByText("Going back to an earlier step starts a new environment").waitFor();
     await playground.button("Undo").click();
-    await playground.says("open");
+    await playground.says("in progress");
     const before = await playground.steps();
     await playground.act("calculator", { expr: "2 + 2" });
     await playground.says(`${before + 1} step`);
@@ -189,7 +189,7 @@ test("a server fails midway and recovers", async () => {
 
     server = await ours(["--gsm8k", taskFile(), "--cors-origin", ORIGIN], server.port);
     await playground.button("Undo").click();
-    await playground.says("1 step", "open");
+    await playground.says("1 step", "in progress");
     await playground.transcript.getByText("1 + 1").waitFor();
     await playground.act("submit_answer", { answer: "42" });
     await playground.says("2 steps", "done");
@@ -203,7 +203,7 @@ test("a server fails midway and recovers", async () => {
     await playground.alert.getByText("no longer has this environment").waitFor();
     await playground.alert.getByRole("button", { name: "Dismiss" }).click();
     await playground.button("Reset").click();
-    await playground.says("0 steps", "open");
+    await playground.says("0 steps", "in progress");
   });
   await server.stop();
 });
@@ -232,7 +232,7 @@ test("servers that respond late, twice, invalidly, or not at all", async () => {
       server.tell({});
       const steps = server.asked.filter((path) => path === "/step").length;
       await playground.button("Undo").click();
-      await playground.says("1 step", "open");
+      await playground.says("1 step", "in progress");
       const again = server.asked.filter((path) => path === "/step").length;
       assert.equal(again - steps, 1, "a lost step is not sent again by itself");
     }
@@ -240,7 +240,7 @@ test("servers that respond late, twice, invalidly, or not at all", async () => {
     server.tell({ "/step": { status: 500, body: { detail: "the tool fell over" } } });
     await playground.act("go");
     await playground.transcript.getByText("the tool fell over").waitFor();
-    await playground.says("2 steps", "open");
+    await playground.says("2 steps", "in progress");
     server.tell({});
     await playground.act("go");
     await playground.says("3 steps");
@@ -257,7 +257,7 @@ test("servers that respond late, twice, invalidly, or not at all", async () => {
     await playground.alert.getByRole("button", { name: "Dismiss" }).click();
     server.tell({});
     await playground.button("Reset").click();
-    await playground.says("0 steps", "open");
+    await playground.says("0 steps", "in progress");
   });
   await server.close();
 });
@@ -353,7 +353,7 @@ test("a link to an episode on a connected server shows a plan, and sends nothing
     await plan.getByText("go {}").waitFor();
     await isSilent(page, server);
     await plan.getByRole("button", { name: "Run on this server" }).click();
-    await playground.says("1 step", "open");
+    await playground.says("1 step", "in progress");
     await until(() => server.asked.includes("/step"), "a step");
     // From here on it is the user's own episode.
     await playground.act("go");
@@ -369,7 +369,7 @@ test("a link to a task of a connected server starts no environment by itself", (
     await plan.getByText("asks for a new environment").waitFor();
     await isSilent(page, server);
     await plan.getByRole("button", { name: "Run on this server" }).click();
-    await playground.says("0 steps", "open");
+    await playground.says("0 steps", "in progress");
     await until(() => server.asked.includes("/reset"), "a reset");
   }));
 
@@ -414,7 +414,7 @@ test("an imported episode of a connected server is replayed only after consent",
     await playground.transcript.getByText("Gone on.").waitFor();
     await playground.button("Undo").click();
     await plan.getByRole("button", { name: "Run on this server" }).click();
-    await playground.says("0 steps", "open");
+    await playground.says("0 steps", "in progress");
     // Only what the user agreed to was sent: the environment without the action.
     assert.deepEqual(server.asked.filter((path) => path === "/step").length, 1);
     assert.ok(server.requests.includes("POST /start") && !server.requests.includes("POST /step"));

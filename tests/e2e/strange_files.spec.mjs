@@ -86,7 +86,7 @@ test("a zip bomb is rejected at once, whatever size it claims", () =>
     ]) {
       await imported(playground, "bomb.zip", bomb(size));
       await playground.alert.filter({ hasText: words }).waitFor();
-      await playground.says("1 step", "open");
+      await playground.says("1 step", "in progress");
     }
     await playground.act("calculator", { expr: "3 + 4" });
     await playground.says("2 steps");

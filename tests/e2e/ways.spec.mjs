@@ -98,7 +98,7 @@ test("a disabled Step says why, and what to do instead", () =>
     assert.ok(await playground.button("Step").isDisabled());
     await page.getByText("The episode is over.").waitFor();
     await playground.button("Undo").click();
-    await playground.says("9 steps", "open");
+    await playground.says("9 steps", "in progress");
     await playground.act("incr");
     await playground.says("10 steps", "done");
   }));

@@ -21,3 +21,4 @@ pub mod review;
 pub mod rollout;
 pub mod school;
 pub mod servers;
+pub mod typed_arguments;

@@ -22,7 +22,7 @@ use volary_core::{AnyMessage, Environment, EnvironmentError, Frame, Reset, Step,
 
 pub use config::{CalculatorConfig, Problem};
 use tools::{TOOLS, Tally};
-pub use view::view;
+pub use view::{plain, view};
 
 /// The entry in the registry.
 pub const ENTRY: EnvironmentEntry = EnvironmentEntry {

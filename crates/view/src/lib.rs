@@ -9,7 +9,9 @@
 //! - [`pretty`]: JSON values as coloured, indented text.
 //! - [`tree`]: frames as rows of a tree with change marks.
 //! - [`form`]: forms from JSON Schema, their drafts and errors.
-//! - [`glossary`]: definitions of terms.
+//! - [`task_groups`]: lists of tasks for choosing one.
+//! - [`glossary`]: definitions of terms. [`plain_words`]: terms of the word problems in plain words. [`hidden_answer`]: when
+//!   a player sees the answer.
 //! - [`compare`]: comparison of two episodes.
 //! - [`library`]: the table of trajectories.
 //! - [`review`]: what Review shows around it.
@@ -19,7 +21,7 @@
 //!   rows.
 //! - [`state_path`]: rows of a frame as paths into the state. [`measures`]: per-step amounts.
 //! - [`curve`]: amounts as geometry; [`curve_texts`]: in words. [`shapes`]: SVG paths. [`drawing`]: gauges and drawings. [`point_keys`]: the keys of a chart. [`summary`]: the summary of an episode.
-//! - [`turn`]: a streaming model response.
+//! - [`turn`]: a streaming model response. [`welcome`]: what a newcomer is told.
 //! - [`recovery`]: the status while an evaluation is loaded, or stored results are migrated.
 //! - [`token_text`]: tokens in display form. [`token_lines`]: tokens as lines to scroll. [`token_shades`]: their shades by
 //!   a stream. [`token_cell`]: their marks. [`token_words`]: what is said about them.
@@ -40,12 +42,14 @@ pub mod exchange_texts;
 pub mod form;
 pub mod glossary;
 pub mod heights;
+pub mod hidden_answer;
 pub mod highlight;
 pub mod library;
 pub mod link;
 pub mod measures;
 pub mod outline;
 pub mod passage_link;
+pub mod plain_words;
 pub mod point_keys;
 pub mod pretty;
 pub mod prose;
@@ -61,6 +65,7 @@ pub mod state_path;
 pub mod step_bar;
 pub mod summary;
 pub mod tally;
+pub mod task_groups;
 pub mod text;
 pub mod time_lanes;
 pub mod token_cell;
@@ -74,3 +79,4 @@ pub mod training;
 pub mod transcript;
 pub mod tree;
 pub mod turn;
+pub mod welcome;

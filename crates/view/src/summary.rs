@@ -35,7 +35,7 @@ impl EndingState {
     /// The CSS class and the word of its badge. An end says nothing about success, so it is neither good nor bad.
     pub fn badge(self) -> (&'static str, &'static str) {
         match self {
-            EndingState::Open => ("badge", "open"),
+            EndingState::Open => ("badge", "in progress"),
             EndingState::Done => ("badge", "done"),
             EndingState::Truncated => ("badge notice", "truncated"),
             EndingState::Crashed => ("badge bad", "crashed"),
@@ -136,7 +136,7 @@ mod tests {
             };
             summarize(&episode, &Tally::default()).state.badge()
         };
-        assert_eq!(ended(Ending::Open), ("badge", "open"));
+        assert_eq!(ended(Ending::Open), ("badge", "in progress"));
         assert_eq!(ended(Ending::Done), ("badge", "done"));
         let reason = "A limit.".into();
         assert_eq!(

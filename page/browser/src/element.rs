@@ -231,6 +231,11 @@ pub fn focus_in(within: &Element, selector: &str) -> bool {
     element.map(|element| focus_in_sight(&element)).is_some()
 }
 
+/// Like [`focus_in`], within the element with an id. Returns `false` if there is none to focus.
+pub fn focus_within(id: &str, selector: &str) -> bool {
+    by_id(id).is_some_and(|within| focus_in(&within, selector))
+}
+
 fn focus_in_sight(element: &Element) {
     bring_into_sight(
         element,

@@ -4,6 +4,7 @@
 //! a draft whenever the form shows something else.
 
 use volary_app::playground::action::TakenBack;
+use volary_app::typed_arguments::as_understood;
 use volary_core::json::{Json, Text};
 use volary_core::tool::ToolCallFunction;
 use volary_core::{Tool, ToolCall, object};
@@ -60,13 +61,19 @@ impl ActionComposer {
     }
 
     /// Adds the call in the form to the action, or puts it back in its place. Returns `false` if no tool is chosen or a
-    /// field is invalid; the field is then marked.
-    pub fn add_call(&mut self, tools: &[Tool], form: &mut Form) -> bool {
+    /// field is invalid; the field is then marked. What was typed into fields is read as people mean it in `environment`.
+    pub fn add_call(&mut self, environment: Option<&str>, tools: &[Tool], form: &mut Form) -> bool {
         let Some(name) = self.tool.clone() else {
             return false;
         };
+        let is_literal = form.is_raw();
         let Some(Json::Object(arguments)) = form.submit() else {
             return false;
+        };
+        let arguments = if is_literal {
+            arguments
+        } else {
+            as_understood(environment, &name, arguments)
         };
         // Its id is assigned when the action is sent.
         let call = ToolCall {
@@ -280,7 +287,7 @@ mod tests {
 
         fn add(&mut self) -> bool {
             let tools = &self.episode.tools;
-            self.composer.add_call(tools, &mut self.form)
+            self.composer.add_call(None, tools, &mut self.form)
         }
 
         fn type_text(&mut self, text: &str) {
@@ -327,6 +334,28 @@ mod tests {
         assert!(desk.composer.calls().is_empty());
         desk.composer.choose_none(&mut desk.form);
         assert!(!desk.add());
+    }
+
+    #[test]
+    fn signs_as_on_paper_are_read_in_fields_and_not_in_raw_json() {
+        let schema = json!({"type": "object", "properties": {"expr": {"type": "string"}}, "required": ["expr"]});
+        let function =
+            json!({"name": "calculator", "description": "", "parameters": (schema.clone())});
+        let tool = Tool::read(&json!({"type": "function", "function": function})).expect("a tool");
+        let sent = |is_raw: bool| {
+            let mut composer = ActionComposer {
+                tool: Some("calculator".into()),
+                ..ActionComposer::default()
+            };
+            let mut form = Form::with_value(schema.clone(), &json!({"expr": "34 × 6"}));
+            if is_raw {
+                form.edit_raw();
+            }
+            assert!(composer.add_call(Some("calculator"), std::slice::from_ref(&tool), &mut form));
+            composer.take_calls()[0].function.to_string()
+        };
+        assert!(sent(false).contains("34 * 6"));
+        assert!(sent(true).contains("34 × 6"));
     }
 
     #[test]

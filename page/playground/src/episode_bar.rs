@@ -1,5 +1,6 @@
 //! The bar above the panes: Run and Step, episode status, timeline, import and export.
 
+use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
 use super::forks::COMPARE_FORK;
@@ -11,7 +12,7 @@ use super::terms::terms;
 use volary_app::playground::Event;
 use volary_app::playground::address::last_step;
 use volary_app::playground::session::Phase;
-use volary_ui::{EpisodeStatus, Timeline};
+use volary_ui::{EpisodeStatus, Glyph, Icon, Timeline};
 
 #[component]
 pub(super) fn EpisodeBar() -> impl IntoView {
@@ -21,6 +22,12 @@ pub(super) fn EpisodeBar() -> impl IntoView {
     let is_empty = Memo::new(move |_| {
         playground.with(|machine| matches!(machine.session().phase(), Phase::Empty))
     });
+    let shows_files = RwSignal::new(false);
+    let close_on_escape = move |press: KeyboardEvent| {
+        if press.key() == "Escape" {
+            shows_files.set(false);
+        }
+    };
     let import = move || {
         if transfer.reading.get() {
             "Importing…"
@@ -46,7 +53,25 @@ pub(super) fn EpisodeBar() -> impl IntoView {
                         {"Previous episode"}
                     </button>
                 </Show>
-                <div class="button-row">
+                // On a phone a menu.
+                <button
+                    type="button"
+                    class="icon-button files-menu"
+                    aria-label="Files"
+                    aria-controls="files"
+                    aria-expanded=move || shows_files.get().to_string()
+                    on:click=move |_| shows_files.update(|shows| *shows = !*shows)
+                    on:keydown=close_on_escape
+                >
+                    <Icon glyph=Glyph::More/>
+                </button>
+                <div
+                    id="files"
+                    class="button-row files"
+                    class:open=shows_files
+                    on:click=move |_| shows_files.set(false)
+                    on:keydown=close_on_escape
+                >
                     <button
                         type="button"
                         class="quiet"

@@ -89,7 +89,8 @@ pub fn FrameAndTree(
     };
     view! {
         <div class="pane-head">
-            <h2>{"Frame"}</h2>
+            <h2>{"State"}</h2>
+            <span class="term">{"frame"}</span>
             {terms(playground, place, &["frame"])}
             <p class="help">{heading}</p>
             <CopyButton text=copied/>

@@ -1,11 +1,12 @@
 //! Hides members of the frame's state from the player: those that the environment's configuration marks as `writeOnly`,
-//! until the episode ends or the user reveals them.
+//! while the player may still find the answer ([`volary_view::hidden_answer`]), unless the user reveals them.
 //!
 //! The opening record has such a member too; it is hidden before this code is loaded.
 
 use leptos::prelude::*;
 use volary_core::json::{Json, Text};
 use volary_view::form::is_write_only;
+use volary_view::hidden_answer::may_show_answer;
 
 use super::entries;
 use super::state::{Playground, use_playground};
@@ -26,13 +27,19 @@ fn HiddenMembers() -> impl IntoView {
     // Id of the episode whose members are revealed. A new episode hides them again.
     let revealed = RwSignal::new(None);
     let marked = marked_members(playground);
-    let is_open = Memo::new(move |_| {
+    // While a step is under way, it may be the one that is taken back.
+    let may_undo = Memo::new(move |_| {
+        playground.may_take_back() || playground.with(|machine| machine.session().is_busy())
+    });
+    let is_hidden = Memo::new(move |_| {
+        let may_undo = may_undo.get();
         playground.episode().with(|episode| {
-            !episode.is_over() && revealed.with(|id| id.as_ref() != Some(&episode.id))
+            !may_show_answer(episode, may_undo)
+                && revealed.with(|id| id.as_ref() != Some(&episode.id))
         })
     });
     Effect::new(move |_| {
-        let members = if is_open.get() {
+        let members = if is_hidden.get() {
             marked.get()
         } else {
             Vec::new()
@@ -52,7 +59,7 @@ fn HiddenMembers() -> impl IntoView {
             let names: Vec<&str> = hidden.iter().map(|name| &**name).collect();
             names.join(", ")
         });
-        format!("Hidden until the episode is done: {names}.")
+        format!("Hidden while you can still try: {names}.")
     };
     view! {
         <Show when=move || hidden.with(|hidden| !hidden.is_empty())>

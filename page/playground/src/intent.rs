@@ -30,6 +30,8 @@ pub enum Intent {
     ChoosePolicy(PolicyKind),
     ScriptFromEpisode,
     RunWith(PolicyKind),
+    /// Lets a scripted agent solve the shown task.
+    Demonstrate,
     PickFile,
     TakeFiles(Vec<GivenFile>),
     Share,
@@ -48,6 +50,7 @@ impl Intent {
             | Intent::Reset
             | Intent::ScriptFromEpisode
             | Intent::RunWith(_)
+            | Intent::Demonstrate
             | Intent::PickFile
             | Intent::TakeFiles(_)
             | Intent::Share => true,

@@ -15,6 +15,7 @@ use volary_core::registry::Registry;
 use volary_view::route::Route;
 
 use super::code_loading::{self, Handlers};
+use super::demonstration;
 use super::forks;
 use super::hidden_members;
 use super::intent::Intent;
@@ -87,6 +88,7 @@ fn act(playground: Playground, intent: Intent) {
         Intent::ChoosePolicy(kind) => policy_settings::choose_policy(playground, kind),
         Intent::ScriptFromEpisode => policy_settings::script_from_episode(playground),
         Intent::RunWith(kind) => run_loop::run_with(playground, kind),
+        Intent::Demonstrate => demonstration::demonstrate(playground),
         Intent::PickFile => transfer::pick_file(playground),
         Intent::TakeFiles(files) => transfer::take_files(playground, files),
         Intent::Share => transfer::share(playground),
@@ -132,6 +134,7 @@ fn rest() -> Loaded<Rest> {
             url_sync::write_address(playground);
             playback::play_along(playground);
             watch_for_slow_steps(playground);
+            demonstration::follow(playground);
             transfer::offer_rescue(playground);
             // On other pages the worker starts with the first operation that needs it.
             if Page::of(&Route::parse(&location::hash())) == Page::Playground {

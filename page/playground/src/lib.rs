@@ -23,6 +23,7 @@
 //! - `first_episode`: reads the first episode of files. `second_play`, `incoming_episode`: a second play, and its episode.
 //! - `forks`: comparison of a forked episode with its original. [`second_run`]: check whether a Python episode is
 //!   deterministic. [`rival`]: a model plays the same task.
+//! - [`welcome`]: what a newcomer sees first; `demonstration`: a scripted agent that solves the first task.
 //! - `outlook`: what **Step** would do. `terms`: explanations of terms.
 
 mod answer_questions;
@@ -30,6 +31,7 @@ pub mod built_in;
 pub mod code_consent;
 mod code_loading;
 pub mod composer;
+mod demonstration;
 mod driver_state;
 pub mod entries;
 pub mod episode_address;
@@ -39,7 +41,6 @@ mod first_view;
 mod forks;
 pub mod frame_pane;
 pub mod hidden_members;
-pub mod hint;
 mod imported_files;
 mod incoming_episode;
 pub mod intent;
@@ -88,4 +89,5 @@ pub mod transfer;
 pub mod transfer_dialogs;
 pub mod url_sync;
 mod view_messages;
+pub mod welcome;
 mod worker;

@@ -32,7 +32,13 @@ pub(super) fn change<T: Default>(
 
 /// Adds the call in the form to the action. Returns `false` if a field is invalid; the field is then marked.
 pub fn add_call(playground: Playground) -> bool {
-    let is_added = change(playground, ActionComposer::add_call);
+    let environment = playground.episode().with_untracked(|episode| {
+        let recipe = episode.recipe.as_ref();
+        recipe.map(|recipe| recipe.environment.clone())
+    });
+    let is_added = change(playground, |composer, tools, form| {
+        composer.add_call(environment.as_deref(), tools, form)
+    });
     if !is_added {
         browser::show_fault(TOOL_FORM);
     }

@@ -8,6 +8,8 @@ use volary_core::json::Text;
 pub enum StepOutlook {
     /// Nothing: the episode is being replayed.
     Replaying { done: usize, all: usize },
+    /// Nothing: the last step failed, which ended the episode before an answer was submitted.
+    Failed,
     /// Nothing, for this reason.
     Refused(Refusal),
     /// Ask the model, which already acts if `is_asked`.
@@ -21,6 +23,10 @@ impl StepOutlook {
     pub fn words(&self) -> String {
         match self {
             StepOutlook::Replaying { done, all } => format!("Replaying: {done} of {all} steps."),
+            StepOutlook::Failed => {
+                "That failed, and a failure ends the episode here. Press Undo and try again."
+                    .to_owned()
+            }
             StepOutlook::Refused(refusal) => format!("{refusal} {}", refusal.advice()),
             StepOutlook::Model { is_asked: true } => {
                 "Waiting for the model. Press Stop to cancel. To act yourself, fill in a tool or \

@@ -8,14 +8,14 @@ use volary_app::playground::policy::PolicyKind;
 use super::code_loading;
 use super::episode_bar::EpisodeBar;
 use super::frame_pane::FramePane;
-use super::hint::Hint;
 use super::model;
 use super::next_task::NEXT_TASK;
 use super::parts::{once, once_whole};
 use super::policy_pane::PolicyPane;
-use super::setup_pane::{ConfigurationPane, SetupPane};
+use super::setup_pane::SetupPane;
 use super::state::{Playground, use_playground};
 use super::tools_pane::ToolsPane;
+use super::welcome::Welcome;
 use volary_ui::{PaneJumps, Transcript};
 
 /// The panes: id and name.
@@ -23,7 +23,7 @@ const PANES: &[(&str, &str)] = &[
     ("transcript-pane", "Transcript"),
     ("tools", "Tools"),
     ("setup", "Setup"),
-    ("frame-pane", "Frame"),
+    ("frame-pane", "State"),
     ("settings-pane", "Policy"),
 ];
 
@@ -50,15 +50,14 @@ pub fn PlaygroundPage() -> impl IntoView {
                     <section
                         class="pane settings-pane"
                         id="settings-pane"
-                        aria-label="Policy and configuration"
+                        aria-label="Who acts"
                         data-waits=move || waits.get().then_some("")
                     >
                         <PolicyPane/>
-                        <ConfigurationPane/>
                     </section>
                 </div>
                 <section class="pane transcript-pane" id="transcript-pane" aria-label="Episode">
-                    <Hint/>
+                    <Welcome/>
                     {once_whole(playground, &NEXT_TASK)}
                     <Transcript
                         episode=playground.episode()
@@ -102,10 +101,24 @@ fn waits_for_tools(playground: Playground) -> Memo<bool> {
     })
 }
 
-/// The streaming response of a model, after the last step.
+/// What follows the last step: the streaming response of a model, and before the first step what will be here.
 fn tail(playground: Playground) -> AnyView {
-    once(
+    let turn = once(
         move || playground.policy().kind.get() == PolicyKind::Model,
         model::turn_pane,
-    )
+    );
+    let is_untouched = Memo::new(move |_| {
+        playground
+            .episode()
+            .with(|episode| episode.steps.is_empty() && !episode.start.is_empty())
+    });
+    view! {
+        {turn}
+        <Show when=move || is_untouched.get()>
+            <p class="next-step">
+                {"Each step appears here: the tool that was called, what came back, and the reward."}
+            </p>
+        </Show>
+    }
+    .into_any()
 }

@@ -1,5 +1,4 @@
-//! The setup pane: environment, task, seed and **Reset** at the top; the configuration below the more frequently used
-//! panes.
+//! The setup pane: environment, task, the configuration directly below the task, and **Reset**.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -64,26 +63,8 @@ pub(super) fn SetupPane() -> impl IntoView {
                 </p>
             </Field>
             {move || task_picker(playground)}
-            <Show when=move || remote_environments::is_server_chosen(playground)>
-                <ConfigurationFields playground/>
-            </Show>
-            <div class="field-row">
-                // A server has no seed.
-                <Show when=move || !remote_environments::is_server_chosen(playground)>
-                    <SeedField setup/>
-                </Show>
-                <button type="submit">
-                    {"Reset"}
-                </button>
-            </div>
-            {move || {
-                let error = setup.seed_error.get()?;
-                Some(view! {
-                    <p class="error" id="seed-error">
-                        {error}
-                    </p>
-                })
-            }}
+            <Configuration playground/>
+            <button type="submit">{"Reset"}</button>
         </form>
     }
 }
@@ -93,32 +74,24 @@ fn reset(playground: Playground, event: &SubmitEvent) {
     playground.intend(Intent::Reset);
 }
 
-/// The configuration, which is applied by Reset and by its own button.
+/// The configuration and the seed, which Reset applies.
 #[component]
-pub(super) fn ConfigurationPane() -> impl IntoView {
-    let playground = use_playground();
-    let is_custom = Memo::new(move |_| playground.setup().task.get().is_none());
-    // A server's task is in the setup, because there is no episode without it.
+fn Configuration(playground: Playground) -> impl IntoView {
+    let setup = playground.setup();
+    let is_custom = Memo::new(move |_| setup.task.get().is_none());
+    let is_on_server = move || remote_environments::is_server_chosen(playground);
     view! {
-        <Show when=move || !remote_environments::is_server_chosen(playground)>
-            <form
-                class="configuration-form"
-                aria-label="Configuration of the environment"
-                novalidate
-                on:submit=move |event| reset(playground, &event)
-            >
-                // A task of a list is played unchanged, so its fields are collapsed; for a custom configuration they
-                // are open.
-                <details class="configuration" prop:open=is_custom>
-                    <summary>
-                        <h2>{"Configuration"}</h2>
-                    </summary>
-                    <ConfigurationFields playground/>
-                    <div class="button-row">
-                        <button type="submit">{"Apply configuration"}</button>
-                    </div>
-                </details>
-            </form>
+        // There is no episode of a server without a task, and a server has no seed.
+        <Show when=is_on_server>
+            <ConfigurationFields playground/>
+        </Show>
+        <Show when=move || !is_on_server()>
+            // A task of a list is played unchanged, so its fields are collapsed; for a custom configuration they are open.
+            <details class="configuration" prop:open=is_custom>
+                <summary>{"Configuration"}</summary>
+                <ConfigurationFields playground/>
+                <SeedField setup/>
+            </details>
         </Show>
     }
 }
@@ -197,9 +170,21 @@ fn options_under(label: &'static str, options: Vec<(String, String)>) -> Option<
 #[component]
 fn SeedField(setup: SetupSignals) -> impl IntoView {
     let is_wrong = move || setup.seed_error.with(Option::is_some);
+    let error = move || {
+        let error = setup.seed_error.get()?;
+        Some(view! {
+            <p class="error" id="seed-error">
+                {error}
+            </p>
+        })
+    };
     view! {
-        <Field id="seed" label="Seed" explained=true>
-            {terms(use_playground(), "seed", &["seed"])}
+        <div class="field">
+            <div class="field-label">
+                <span class="label plain">{"Random numbers"}</span>
+                <label for="seed">{"Seed"}</label>
+                {terms(use_playground(), "seed", &["seed"])}
+            </div>
             <input
                 type="text"
                 id="seed"
@@ -210,7 +195,8 @@ fn SeedField(setup: SetupSignals) -> impl IntoView {
                 prop:value=move || setup.seed.get()
                 on:input=move |event| setup.seed.set(event_target_value(&event))
             />
-        </Field>
+            {error}
+        </div>
     }
 }
 

@@ -78,6 +78,8 @@ signals! {
     pub manual: ManualAction,
     pub policy: PolicySettings,
     pub transfer: Transfer,
+    /// Whether a scripted agent shows how the task is solved, or has shown it in this episode.
+    pub(super) demonstrates: RwSignal<bool>,
     /// The file of Python code that the address names. Initialized by the lazily loaded code, so that the first load
     /// does not contain it.
     pub(super) linked_code: StoredValue<Option<RwSignal<LinkedCode>>>,
@@ -130,6 +132,7 @@ impl Playground {
             manual: ManualAction::new(),
             policy: PolicySettings::new(),
             transfer: Transfer::new(),
+            demonstrates: RwSignal::new(false),
             linked_code: StoredValue::new(None),
             model: StoredValue::new(None),
             hidden_members: RwSignal::new(vec![first_view::HIDDEN_MEMBER.into()]),
@@ -197,6 +200,12 @@ impl Playground {
     /// Returns whether the episode may go back to an earlier step and continue from there.
     pub fn may_go_back(self) -> bool {
         self.with(Machine::may_go_back)
+    }
+
+    /// Returns whether **Undo** has an effect: there is a step, and the episode may go back.
+    pub fn may_take_back(self) -> bool {
+        let steps = self.episode().with(|episode| episode.steps.len());
+        steps > 0 && self.may_go_back()
     }
 
     /// Returns whether an episode is being opened.

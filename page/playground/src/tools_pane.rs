@@ -17,6 +17,8 @@ use super::terms::terms;
 use volary_app::playground::session::Refusal;
 use volary_ui::field::Field;
 use volary_ui::{Glyph, Icon, SchemaForm};
+use volary_view::hidden_answer::has_failed;
+use volary_view::plain_words::{plain_fields, plain_tool};
 
 #[component]
 pub(super) fn ToolsPane() -> impl IntoView {
@@ -43,10 +45,7 @@ pub(super) fn ToolsPane() -> impl IntoView {
 #[component]
 fn Actions(playground: Playground) -> impl IntoView {
     let manual = playground.manual();
-    let may_undo = Memo::new(move |_| {
-        let steps = playground.episode().with(|episode| episode.steps.len());
-        steps > 0 && playground.may_go_back()
-    });
+    let may_undo = Memo::new(move |_| playground.may_take_back());
     let undo = move |_| {
         if may_undo.get_untracked() {
             playground.update(Event::Undo);
@@ -127,7 +126,11 @@ fn ToolList(playground: Playground) -> impl IntoView {
 
 #[component]
 fn ToolRow(playground: Playground, name: Text, description: Text) -> impl IntoView {
-    let first_line = description.lines().next().unwrap_or_default().to_owned();
+    let plain = with_environment(playground, |environment| plain_tool(environment, &name));
+    let first_line = match plain {
+        Some(plain) => plain.to_owned(),
+        None => description.lines().next().unwrap_or_default().to_owned(),
+    };
     let shown_name = name.to_string();
     let choice = name.clone();
     let is_chosen = move || playground.manual().composer.read().tool() == Some(&name);
@@ -163,9 +166,10 @@ fn ToolForm(playground: Playground) -> impl IntoView {
     // Enter in a field presses the hidden button.
     move || {
         let name = name.get()?;
+        let plain = with_environment(playground, |environment| plain_fields(environment, &name));
         Some(view! {
             <form class="tool-form" aria-label=name novalidate id=TOOL_FORM on:submit=submitted>
-                <SchemaForm form=manual.form id_prefix="tool"/>
+                <SchemaForm form=manual.form id_prefix="tool" plain/>
                 <button type="submit" hidden>
                     {"Send"}
                 </button>
@@ -255,6 +259,14 @@ fn MoreOptions(playground: Playground) -> impl IntoView {
     }
 }
 
+/// Calls a function with the environment of the shown episode.
+fn with_environment<T>(playground: Playground, ask: impl FnOnce(Option<&str>) -> T) -> T {
+    playground.episode().with_untracked(|episode| {
+        let recipe = episode.recipe.as_ref();
+        ask(recipe.map(|recipe| &*recipe.environment))
+    })
+}
+
 fn lacks_tool(playground: Playground) -> bool {
     playground
         .manual()
@@ -275,6 +287,7 @@ fn outlook(playground: Playground) -> StepOutlook {
             }
         }
         Ok(()) | Err(Refusal::Busy) => StepOutlook::Calls(manual_action::names(playground)),
+        Err(Refusal::Over) if playground.episode().with(has_failed) => StepOutlook::Failed,
         Err(refusal) => StepOutlook::Refused(refusal),
     }
 }

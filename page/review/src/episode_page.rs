@@ -221,13 +221,16 @@ fn Bar(
             </div>
             <div class="episode-actions button-row">{children()}</div>
             <div class="play-head">
-                <TaskLine viewer/>
-                <Timeline
-                    length=viewer.last
-                    selected=viewer.shown.selected
-                    playing=viewer.player.playing
-                    speed=viewer.player.speed
-                />
+                // On a phone only this stays in sight.
+                <div class="play-line">
+                    <TaskLine viewer/>
+                    <Timeline
+                        length=viewer.last
+                        selected=viewer.shown.selected
+                        playing=viewer.player.playing
+                        speed=viewer.player.speed
+                    />
+                </div>
                 <div class="step-bar-row">
                     <div class="step-bars">
                         <StepBar episode selected=viewer.shown.selected/>

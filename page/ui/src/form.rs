@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_view::form::{Field, FieldDraft, FieldKind, FieldPath, Form, Shape};
+use volary_view::plain_words::PlainField;
 
 use crate::later::{self, Later};
 
@@ -37,6 +38,8 @@ pub(crate) fn install() {
 struct Editor {
     form: RwSignal<Form>,
     prefix: StoredValue<String>,
+    /// The fields that have plain names, which are shown next to their own.
+    plain: &'static [PlainField],
 }
 
 impl Editor {
@@ -95,10 +98,14 @@ pub fn SchemaForm(
     /// Whether editing is disabled.
     #[prop(optional, into)]
     disabled: Signal<bool>,
+    /// The fields that have plain names.
+    #[prop(optional)]
+    plain: &'static [PlainField],
 ) -> impl IntoView {
     let editor = Editor {
         form,
         prefix: StoredValue::new(id_prefix),
+        plain,
     };
     let root = Memo::new(move |_| Root(form.with(|form| Arc::clone(form.root()))));
     let is_raw = Memo::new(move |_| form.with(Form::is_raw));

@@ -27,6 +27,8 @@ pub enum Glyph {
     /// Expand and collapse: points right, rotated when expanded.
     Chevron,
     Warning,
+    /// A menu of further actions.
+    More,
     /// Light theme.
     Sun,
     /// Dark theme.
@@ -53,6 +55,7 @@ impl Glyph {
             Glyph::Down => "M8 3.5v9M4 8.7l4 3.8 4-3.8",
             Glyph::Chevron => "M6 4l4 4-4 4",
             Glyph::Warning => "M8 2.2 14.4 13.5H1.6zM8 6.5v3.2M8 11.6v.2",
+            Glyph::More => "M3.5 8h.01M8 8h.01M12.5 8h.01",
             Glyph::Sun => {
                 "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v1.6M8 13.4V15M1 8h1.6M13.4 8H15M3 3l1.2 1.2M11.8 11.8 13 13M13 3l-1.2 1.2M4.2 11.8 3 13"
             }
@@ -78,6 +81,21 @@ pub fn Icon(
         </svg>
     }
 }
+
+/// The mark of Volary: a bird in an aviary.
+#[component]
+pub fn Mark() -> impl IntoView {
+    view! {
+        <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+            <path class="cage" d={CAGE}/>
+            <path class="bird" d={BIRD}/>
+        </svg>
+    }
+}
+
+const CAGE: &str = "M4.5 29V15.5a11.5 11.5 0 0 1 23 0V29zM16 4V1.5";
+/// The bird of the mark, on its perch.
+const BIRD: &str = "M7.3 24.2l4.2-1.3c.1-4.3 2.4-7.2 5.9-7.2 1.9 0 3.2.8 3.9 2.1l2.7.9-2.4 1.4c.1 4.4-2.6 7.2-6.4 7.2-1.6 0-3-.5-4-1.4z";
 
 /// An icon with an accessible name.
 #[component]

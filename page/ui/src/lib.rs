@@ -65,7 +65,7 @@ pub use fetch_question::FetchQuestion;
 pub use form::SchemaForm;
 pub use frame_tree::FrameTree;
 pub use frame_view::FrameView;
-pub use icon::{Glyph, Icon};
+pub use icon::{Glyph, Icon, Mark};
 pub use pane_jumps::PaneJumps;
 pub use persistence::Persistence;
 pub use reward_curve::RewardCurve;

@@ -71,6 +71,7 @@ pub fn Timeline(
             <input
                 type="range"
                 aria-label="Step"
+                disabled=move || length.get() == 0
                 min="0"
                 max=move || length.get().to_string()
                 aria-valuetext=place_in_words
@@ -80,7 +81,7 @@ pub fn Timeline(
             <span class="timeline-place" aria-hidden="true">
                 {place}
             </span>
-            <SpeedChoice speed/>
+            <SpeedChoice length speed/>
         </div>
     }
 }
@@ -121,7 +122,7 @@ fn PlayButton(
 }
 
 #[component]
-fn SpeedChoice(speed: RwSignal<f64>) -> impl IntoView {
+fn SpeedChoice(length: Signal<usize>, speed: RwSignal<f64>) -> impl IntoView {
     let options = SPEEDS.iter().map(|(steps, label)| {
         view! {
             <option value=*label selected=move || speed.get() == *steps>
@@ -135,7 +136,12 @@ fn SpeedChoice(speed: RwSignal<f64>) -> impl IntoView {
         }
     };
     view! {
-        <select aria-label="Speed" title="Speed" on:change=choose>
+        <select
+            aria-label="Speed"
+            title="Speed"
+            disabled=move || length.get() == 0
+            on:change=choose
+        >
             {options.collect_view()}
         </select>
     }

@@ -43,6 +43,13 @@ export class Playground {
     });
   }
 
+  /** Folds the configuration, as a person finds it. */
+  async hideConfiguration() {
+    await this.page.locator("details.configuration").evaluate((fold) => {
+      fold.open = false;
+    });
+  }
+
   async pick(environment) {
     await this.environment.selectOption(environment);
     await this.ready();

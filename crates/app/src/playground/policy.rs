@@ -5,7 +5,7 @@
 use volary_agent::{Fault, Limits, Oracle, Policy, PolicyError, RandomPolicy, Scripted, Student};
 use volary_core::json::{Json, Text};
 use volary_core::registry::EnvironmentEntry;
-use volary_core::{AnyMessage, json};
+use volary_core::{AnyMessage, ToolRequestMessage, json};
 use volary_episode::Episode;
 
 /// The form field of the script.
@@ -275,8 +275,13 @@ pub fn script_of(episode: &Episode, pace: PolicyPace) -> Json {
         AnyMessage::Request(request) => Some(request.clone()),
         _ => None,
     });
+    script_settings(requests.collect(), pace)
+}
+
+/// The settings of a script of these actions.
+pub fn script_settings(actions: Vec<ToolRequestMessage>, pace: PolicyPace) -> Json {
     json!({
-        SCRIPT: (Scripted::new(requests.collect()).to_text()),
+        SCRIPT: (Scripted::new(actions).to_text()),
         DELAY: (pace.delay),
         MAXIMUM_STEPS: (pace.max_steps)
     })
@@ -293,7 +298,7 @@ pub fn oracle(entry: Option<EnvironmentEntry>) -> Result<Oracle, PolicyError> {
 
 #[cfg(test)]
 mod tests {
-    use volary_core::{Object, ToolCall, ToolRequestMessage, object};
+    use volary_core::{Object, ToolCall, object};
     use volary_episode::{Outcome, StepRecord};
 
     use super::*;

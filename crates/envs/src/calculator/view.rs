@@ -78,7 +78,7 @@ fn shown(exchange: &Exchange<'_>, argument: &str) -> Text {
 }
 
 /// A number as people write it: integers without a point.
-fn plain(number: f64) -> String {
+pub fn plain(number: f64) -> String {
     let text = float_text(number);
     match text.strip_suffix(".0") {
         Some(whole) => whole.to_owned(),

@@ -6,11 +6,12 @@ use volary_core::dataset::{DatasetError, Task, TaskDataset};
 use volary_core::environment::{Environment, Setting};
 use volary_core::json;
 use volary_core::json::{Json, Object, Text};
+use volary_core::message::{Body, ToolRequestMessage};
 use volary_core::registry::{DatasetEntry, RegistryError};
+use volary_core::tool::{ToolCall, ToolCallFunction};
 
 use super::gsm8k::parse_answer;
-use super::opening;
-use crate::calculator::{Calculator, CalculatorConfig, Problem};
+use crate::calculator::{Calculator, CalculatorConfig, Problem, plain};
 use crate::jsonl;
 use crate::settings::Settings;
 
@@ -36,9 +37,13 @@ pub struct WordProblem {
     pub id: Text,
     /// 1 for one or two steps, 3 for many.
     pub level: i64,
+    /// A short name, for lists.
+    pub name: Text,
     pub question: Text,
     /// The correct answer.
     pub number: f64,
+    /// The calculation that solves it.
+    pub expression: Text,
 }
 
 struct WordProblems {
@@ -57,7 +62,9 @@ pub fn problems() -> Result<Vec<WordProblem>, RegistryError> {
                 .and_then(Json::as_i64)
                 .filter(|level| LEVELS.contains(level))
                 .ok_or("'level' must be 1, 2 or 3")?,
+            name: jsonl::text(row, "name")?,
             question: jsonl::text(row, "question")?,
+            expression: jsonl::text(row, "expression")?,
             number: parse_answer(&jsonl::text(row, "answer")?)
                 .map_err(|error| Text::from(error.to_string()))?,
         })
@@ -68,6 +75,38 @@ pub fn problems() -> Result<Vec<WordProblem>, RegistryError> {
     })?;
     problems.sort_by_key(|problem| problem.level);
     Ok(problems)
+}
+
+/// How an agent solves a problem, one action a step: it computes, then it submits the result. `None` for an id that no
+/// problem has.
+pub fn worked(id: &str) -> Option<[ToolRequestMessage; 2]> {
+    let problem = problems()
+        .ok()?
+        .into_iter()
+        .find(|problem| &*problem.id == id)?;
+    let action = |said: &str, tool: &str, argument: (&'static str, Text)| {
+        let (key, value) = argument;
+        ToolRequestMessage {
+            body: Body::text(said),
+            tool_calls: vec![ToolCall {
+                function: ToolCallFunction {
+                    name: tool.into(),
+                    arguments: Object::from_distinct(vec![(key.into(), value.into())]),
+                },
+                ..ToolCall::default()
+            }],
+        }
+    };
+    let number = plain(problem.number);
+    let answer = format!("The result is {number}. That answers the question, so I submit it.");
+    Some([
+        action(
+            "I can work this out in one calculation.",
+            "calculator",
+            ("expr", problem.expression),
+        ),
+        action(&answer, "submit_answer", ("answer", number.into())),
+    ])
 }
 
 /// The problems of the level in the arguments.
@@ -82,7 +121,7 @@ impl WordProblem {
     fn task(&self) -> Task {
         Task {
             id: self.id.clone(),
-            title: format!("Level {}: {}", self.level, opening(&self.question)).into(),
+            title: format!("Level {}: {}", self.level, self.name).into(),
             environment: "calculator",
             configuration: self.problem().configuration(),
         }
@@ -136,4 +175,40 @@ fn schema() -> Json {
         "required": [],
         "additionalProperties": false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::calculator::expression::evaluate;
+
+    #[test]
+    fn names_are_short_and_differ() {
+        let problems = problems().unwrap();
+        let names: HashSet<&Text> = problems.iter().map(|problem| &problem.name).collect();
+        assert_eq!(names.len(), problems.len());
+        for name in names {
+            assert!((3..=24).contains(&name.chars().count()), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_worked_solution_computes_and_submits_the_answer() {
+        for problem in problems().unwrap() {
+            let computed = evaluate(&problem.expression).unwrap().to_text();
+            let computed: f64 = computed.parse().unwrap();
+            assert!((computed - problem.number).abs() < 1e-6, "{}", problem.id);
+            let [first, last] = worked(&problem.id).unwrap();
+            let argument = |action: &ToolRequestMessage, key| {
+                let arguments = &action.tool_calls[0].function.arguments;
+                arguments.get(key).and_then(Json::as_text).cloned()
+            };
+            assert_eq!(argument(&first, "expr"), Some(problem.expression));
+            let submitted: f64 = argument(&last, "answer").unwrap().parse().unwrap();
+            assert_eq!(submitted, problem.number);
+        }
+        assert!(worked("easy-99").is_none());
+    }
 }

@@ -3,7 +3,7 @@
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_app::class::assignment_form::{AssignmentForm, ChosenTask, Effect, Event, HandInChoice};
-use volary_app::playground::tasks::TaskPlace;
+use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 use volary_classroom::{AssignedTask, Name, TaskStart};
 
 use super::given::Given;
@@ -17,6 +17,7 @@ use volary_ui::field::Field;
 use volary_ui::icon::NamedIcon;
 use volary_ui::text::inert;
 use volary_ui::{Glyph, Icon};
+use volary_view::task_groups::{TaskGroup, groups, list_name, task_text};
 
 /// Longer lists of tasks are not offered; a link to one of their tasks can be added.
 const LONGEST_LIST: usize = 300;
@@ -214,37 +215,65 @@ fn Tasks(draft: Draft) -> impl IntoView {
 /// The ways to add a task.
 #[component]
 fn AddTask(draft: Draft, playground: Playground) -> impl IntoView {
-    let chosen = RwSignal::new(String::new());
+    let (list, task) = (RwSignal::new(0_usize), RwSignal::new(None));
     let link = RwSignal::new(String::new());
-    let groups = move || {
+    let sources = playground.setup().sources;
+    let lists = Memo::new(move |_| {
         playground.whole().track();
-        playground.setup().sources.with(|sources| {
+        let is_offered =
+            |list: &TaskSource| list.file.is_none() && list.tasks.len() <= LONGEST_LIST;
+        sources.with(|sources| {
             let lists = sources.iter().enumerate();
-            let lists = lists.filter(|(_, list)| list.file.is_none() && list.tasks.len() <= LONGEST_LIST);
+            let lists = lists.filter(|(_, list)| is_offered(list));
             lists
-                .map(|(source, list)| {
-                    let tasks = list.tasks.iter().enumerate().map(|(task, entry)| {
-                        view! {
-                            <option value=format!("{source}.{task}")>{entry.title.to_string()}</option>
-                        }
-                    });
-                    view! {
-                        <optgroup label=list.title.to_string()>{tasks.collect_view()}</optgroup>
-                    }
-                })
-                .collect_view()
+                .map(|(source, list)| (source, list_name(&list.dataset)))
+                .collect::<Vec<_>>()
+        })
+    });
+    let list_options = move || {
+        let options = lists.get().into_iter();
+        options
+            .map(|(source, name)| {
+                view! {
+                    <option value=source.to_string() selected=move || list.get() == source>
+                        {name}
+                    </option>
+                }
+            })
+            .collect_view()
+    };
+    let task_options = move || {
+        lists.track();
+        let groups = sources.with(|sources| {
+            let titles = sources.get(list.get())?.tasks.iter();
+            Some(groups(titles.map(|task| &*task.title)))
+        });
+        groups
+            .unwrap_or_default()
+            .into_iter()
+            .map(task_group)
+            .collect_view()
+    };
+    let choose_list = move |event| {
+        if let Ok(source) = event_target_value(&event).parse() {
+            task.set(None);
+            list.set(source);
+        }
+    };
+    let place = move || {
+        let (source, task) = (list.get(), task.get()?);
+        Some(TaskPlace { source, task })
+    };
+    let text = move || {
+        let place = place()?;
+        sources.with(|sources| {
+            let text = task_text(tasks::at(sources, place)?)?;
+            Some(view! { <p class="help" dir="auto">{inert(text)}</p> })
         })
     };
     let add_chosen = move |_| {
-        let place = chosen.with_untracked(|chosen| {
-            let (source, task) = chosen.split_once('.')?;
-            Some(TaskPlace {
-                source: source.parse().ok()?,
-                task: task.parse().ok()?,
-            })
-        });
-        let task = place.and_then(|place| start::of_list(playground, place));
-        draft.add(task.ok_or_else(|| "Choose one of the list first.".to_owned()));
+        let task = untrack(place).and_then(|place| start::of_list(playground, place));
+        draft.add(task.ok_or_else(|| "Choose a task first.".to_owned()));
     };
     let add_shown = move |_| {
         draft.add(start::of_playground(playground));
@@ -261,20 +290,26 @@ fn AddTask(draft: Draft, playground: Playground) -> impl IntoView {
     };
     view! {
         <div class="class-add">
+            <Field id="class-list" label="Kind of task">
+                <select id="class-list" on:change=choose_list>
+                    {list_options}
+                </select>
+            </Field>
             <Field id="class-task" label="Add a built-in task">
                 <div class="class-inline">
                     <select
                         id="class-task"
-                        prop:value=move || chosen.get()
-                        on:change=move |event| chosen.set(event_target_value(&event))
+                        prop:value=move || task.get().map_or_else(String::new, |task: usize| task.to_string())
+                        on:change=move |event| task.set(event_target_value(&event).parse().ok())
                     >
                         <option value="">{"Choose…"}</option>
-                        {groups}
+                        {task_options}
                     </select>
                     <button type="button" on:click=add_chosen>
                         {"Add"}
                     </button>
                 </div>
+                {text}
             </Field>
             <Field id="class-link" label="Or by its link (Share in the playground)">
                 <div class="class-inline">
@@ -300,6 +335,18 @@ fn AddTask(draft: Draft, playground: Playground) -> impl IntoView {
             </Show>
         </div>
     }
+}
+
+/// The options of a group of tasks.
+fn task_group(group: TaskGroup) -> AnyView {
+    let options = group.tasks.into_iter();
+    let options =
+        options.map(|(task, name)| view! { <option value=task.to_string()>{name}</option> });
+    let options = options.collect_view();
+    if group.level.is_empty() {
+        return options.into_any();
+    }
+    view! { <optgroup label=group.level>{options}</optgroup> }.into_any()
 }
 
 /// The choice between files and a class server.

@@ -264,7 +264,7 @@ fn view(frame: Frame) -> AnyView {
                 <div class="embed-foot">
                     <Steps player/>
                     <Show when=move || has_frames.get()>
-                        <StateFold player/>
+                        <StateFold player may_undo=is_playing/>
                     </Show>
                     <Show when=move || keeps_notes.get()>
                         <NotesFold notes=frame.notes selected=player.selected report/>

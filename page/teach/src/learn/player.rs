@@ -12,6 +12,7 @@ use volary_agent::{Limits, Next, Policy, Student, decide, step_note};
 use volary_app::playground::action::action;
 use volary_app::playground::session::{Change, Command, Refusal, Session};
 use volary_app::playground::unattended::{self, ShownChange, UnattendedReply};
+use volary_app::typed_arguments::as_understood;
 use volary_core::json::{Json, Text};
 use volary_core::tool::ToolCallFunction;
 use volary_core::{AnyMessage, ToolCall};
@@ -193,11 +194,24 @@ impl EpisodePlayer {
             return None;
         };
         let steps = self.episode.with_untracked(|episode| episode.steps.len());
+        let arguments = if self.form.with_untracked(Form::is_raw) {
+            arguments
+        } else {
+            self.with_environment(|environment| as_understood(environment, &name, arguments))
+        };
         let call = ToolCall {
             function: ToolCallFunction { name, arguments },
             ..ToolCall::default()
         };
         Some(action(steps, vec![call], "").into())
+    }
+
+    /// Calls a function with the environment of the episode.
+    pub fn with_environment<T>(self, ask: impl FnOnce(Option<&str>) -> T) -> T {
+        self.episode.with_untracked(|episode| {
+            let recipe = episode.recipe.as_ref();
+            ask(recipe.map(|recipe| &*recipe.environment))
+        })
     }
 
     /// Replaces the form that was sent with a blank one.

@@ -20,6 +20,8 @@ use volary_playground::hidden_members::marked;
 use volary_playground::state::{Playground, use_playground};
 use volary_ui::text::inert;
 use volary_ui::{DisclosureButton, EpisodeStatus, SchemaForm, Transcript};
+use volary_view::hidden_answer::may_show_answer;
+use volary_view::plain_words::{plain_fields, plain_tool};
 
 /// The time that a transcript takes to measure its steps.
 const SETTLING: Duration = Duration::from_millis(200);
@@ -91,7 +93,7 @@ pub fn PlayView(
                     selected=player.selected
                 />
                 <Steps player/>
-                <StateFold player/>
+                <StateFold player may_undo=is_playing/>
             </Show>
             <Show when=move || is_fresh && !has_begun.get()>
                 <p class="print-only">
@@ -197,15 +199,20 @@ pub(crate) fn Steps(player: EpisodePlayer) -> impl IntoView {
 
 /// The state of the environment at the selected step, collapsed.
 #[component]
-pub(crate) fn StateFold(player: EpisodePlayer) -> impl IntoView {
+pub(crate) fn StateFold(
+    player: EpisodePlayer,
+    /// Whether the reader may take steps back.
+    #[prop(into)]
+    may_undo: Signal<bool>,
+) -> impl IntoView {
     let playground = use_playground();
     let is_open = RwSignal::new(false);
-    // Members that the configuration hides stay hidden until the episode ends.
+    // Members that the configuration hides stay hidden while the reader may still find them.
     let hidden = Signal::derive(move || {
         player.episode.with(|episode| {
             let environment = episode.recipe.as_ref().map(|recipe| &recipe.environment);
             let entry = environment.and_then(|name| entries::entry(playground, name));
-            match entry.filter(|_| !episode.is_over()) {
+            match entry.filter(|_| !may_show_answer(episode, may_undo.get())) {
                 Some(entry) => marked(&(entry.configuration)()),
                 None => Vec::new(),
             }
@@ -272,11 +279,18 @@ pub(crate) fn Tools(
     let help = move || {
         let name = name.get()?;
         tools.with(|tools| {
-            let tool = tools.iter().find(|(tool, _)| **tool == *name)?;
-            Some(tool.1.lines().next().unwrap_or_default().to_owned())
+            let (tool, description) = tools.iter().find(|(tool, _)| **tool == *name)?;
+            let plain = player.with_environment(|environment| plain_tool(environment, tool));
+            let first_line = || description.lines().next().unwrap_or_default();
+            Some(plain.unwrap_or_else(first_line).to_owned())
         })
     };
     let prefix = format!("lesson-{}", browser::random_number());
+    let fields = move || {
+        let name = name.get().unwrap_or_default();
+        let plain = player.with_environment(|environment| plain_fields(environment, &name));
+        view! { <SchemaForm form=player.form id_prefix=prefix.clone() plain/> }
+    };
     let send = move |event: SubmitEvent| {
         event.prevent_default();
         if player.session.with_untracked(Session::is_busy) {
@@ -297,7 +311,7 @@ pub(crate) fn Tools(
                 {buttons}
             </div>
             <p class="help">{help}</p>
-            <SchemaForm form=player.form id_prefix=prefix/>
+            {fields}
             <div class="button-row">
                 <button type="submit" class="primary">
                     {"Send"}

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_view::form::labels::hint;
 use volary_view::form::{Field, FieldPath};
+use volary_view::plain_words::PlainField;
 
 use super::Editor;
 use crate::text::inert;
@@ -32,7 +33,7 @@ impl Slot {
         Fault {
             reason: Memo::new(move |_| editor.form.with(|form| form.error_at(&place))),
             id: StoredValue::new(self.id()),
-            helped: self.field.help.is_some(),
+            helped: self.field.help.is_some() || self.plain().is_some(),
         }
     }
 
@@ -42,10 +43,19 @@ impl Slot {
         (move || inert(&label.get())).into_any()
     }
 
-    /// The label and the content next to it.
+    /// The field in plain words, if it has any.
+    fn plain(&self) -> Option<&'static PlainField> {
+        let mut plain = self.editor.plain.iter();
+        plain.find(|(name, ..)| *name == &*self.field.name)
+    }
+
+    /// The label and the content next to it. A plain name precedes the field's own, which labels the control.
     pub(super) fn label_row(&mut self, between: Option<AnyView>) -> AnyView {
+        let plain = self.plain();
+        let plain = plain.map(|(_, plain, _)| view! { <span class="label plain">{*plain}</span> });
         view! {
             <div class="field-label">
+                {plain}
                 <label for=self.id()>{self.name()}</label>
                 <span class="field-hint">{hint(&self.field)}</span>
                 {between}
@@ -58,7 +68,10 @@ impl Slot {
     /// The help text, if any.
     pub(super) fn help(&self) -> Option<AnyView> {
         let id = format!("{}-help", self.id());
-        let help = self.field.help.as_ref()?;
+        let help = match self.plain() {
+            Some((_, _, help)) => help,
+            None => &**self.field.help.as_ref()?,
+        };
         let help = view! {
             <p class="help" dir="auto" id=id>
                 {inert(help)}

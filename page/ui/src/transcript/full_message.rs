@@ -12,6 +12,7 @@ use volary_episode::{StepRecord, native};
 use volary_view::asking::reasoning;
 use volary_view::content::{Content, ContentPart, is_failure, message_content, redacted_reasoning};
 use volary_view::highlight::holder_id;
+use volary_view::plain_words::plain_result;
 use volary_view::text::cut_at;
 use volary_view::transcript::{answer_of, failure_of, message as message_at, written_call};
 
@@ -76,7 +77,7 @@ pub(super) fn full_message(
             data-call=own_call.map(|call| call.to_string())
         >
             <div class="message-head">
-                {speaker(message)}
+                {speaker(context, step, message)}
                 {failed.then(|| view! { <span class="badge bad">"failed"</span> })}
                 <span class="message-tools">
                     {own_call.map(|_| view! { <ToCall/> })}
@@ -87,12 +88,28 @@ pub(super) fn full_message(
             {redacted(message)}
             {record.and_then(|record| thinking(context, step, record))}
             {body}
+            {meaning(context, message)}
             {is_bare(message, record).then(|| no_text(message))}
             {record.and_then(|record| model_exchange(context, step, record))}
             {context.reading.map(|reading| strip(reading, at))}
         </li>
     }
     .into_any()
+}
+
+/// What the result of a tool means, in plain words.
+fn meaning(context: TranscriptContext, message: &AnyMessage) -> Option<AnyView> {
+    let AnyMessage::Response(response) = message else {
+        return None;
+    };
+    let Content::Text(result) = message_content(message) else {
+        return None;
+    };
+    let plain = context.episode.with_untracked(|episode| {
+        let environment = episode.recipe.as_ref().map(|recipe| &*recipe.environment);
+        plain_result(environment, &response.name, &result)
+    });
+    Some(view! { <p class="help" data-skip="">{plain?}</p> }.into_any())
 }
 
 /// Whether there is nothing to show of a message: no content, calls, reasoning or failure.

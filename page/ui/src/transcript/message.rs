@@ -6,6 +6,7 @@ use volary_core::AnyMessage;
 use volary_core::message::ToolResponseMessage;
 use volary_episode::{Episode, StepRecord};
 use volary_view::content::{Content, content};
+use volary_view::plain_words::plain_speaker;
 
 use super::context::{CopyMessage, TranscriptContext};
 use crate::later::Later;
@@ -55,7 +56,7 @@ pub(super) fn message_item(
             tabindex="-1"
         >
             <div class="message-head">
-                {speaker(message)}
+                {speaker(context, step, message)}
                 <span class="message-tools">
                     <CopyMessage/>
                 </span>
@@ -72,14 +73,27 @@ pub(super) fn copied(context: TranscriptContext, (step, place): (usize, usize)) 
     episode.with_untracked(|episode| COPIED.get()?(episode, step, place))
 }
 
-/// The speaker of a message.
-pub(super) fn speaker(message: &AnyMessage) -> AnyView {
+/// The speaker of a message: its role, or the name of the tool. The task of an environment is called that.
+pub(super) fn speaker(context: TranscriptContext, step: usize, message: &AnyMessage) -> AnyView {
+    let plain = context
+        .episode
+        .with_untracked(|episode| plain_speaker(episode, step, message));
     match message {
         AnyMessage::Response(ToolResponseMessage { name, .. }) => view! {
             <MarkedSpeaker class="speaker tool-name" before="tool " name=name.to_string()/>
         }
         .into_any(),
-        other => view! { <span class="speaker">{other.role().as_str()}</span> }.into_any(),
+        other => {
+            let role = other.role().as_str();
+            let term = plain.map(|plain| view! { {plain} " " });
+            let class = if plain.is_some() { "term" } else { "" };
+            view! {
+                <span class="speaker">
+                    {term} <span class=class>{role}</span>
+                </span>
+            }
+            .into_any()
+        }
     }
 }
 
