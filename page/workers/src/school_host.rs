@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use leptos::wasm_split::wasm_split;
 use volary_analysis::table::Row;
+use volary_core::json::Text;
 use volary_core::random::Random;
 use volary_episode::native;
 use volary_protocol::envelope::decode_request;
@@ -18,7 +19,7 @@ use volary_protocol::{Channel, DecodeError};
 use volary_school::inspect::{answer, examine};
 use volary_school::policy::{Network, Weights};
 use volary_school::record::SampleRecord;
-use volary_school::{Difficulty, Knobs, Run, RunError, Update, episodes, shipped};
+use volary_school::{Difficulty, Knobs, Run, RunError, Update, episodes, link, shipped};
 
 use super::host::{Incoming, Replies, Services, listen};
 use volary_browser::database::KeptText;
@@ -62,6 +63,8 @@ struct Held {
     last: Option<Update>,
     /// The number of groups of a batch that are stored for Review.
     stored_groups: usize,
+    /// Names the run among stored trajectories. Equal names mean equal trajectories, so that a repeated run replaces them.
+    name: String,
 }
 
 impl Services for SchoolHost {
@@ -143,6 +146,10 @@ impl SchoolHost {
 impl Held {
     fn begin(knobs: Knobs, checkpoint: Option<&Checkpoint>) -> Result<Self, RunError> {
         let warm_start = shipped(&knobs.environment)?;
+        let name = match link::to_query(&knobs) {
+            query if query.is_empty() => "School".to_owned(),
+            query => format!("School {}", query.replace('&', " ")),
+        };
         let run = match checkpoint {
             None => Run::new(knobs, warm_start)?,
             Some(bytes) => {
@@ -156,6 +163,7 @@ impl Held {
             run,
             last: None,
             stored_groups: 0,
+            name,
         };
         held.keep();
         Ok(held)
@@ -218,7 +226,10 @@ impl Held {
     fn answer(&mut self, request: Request) -> Result<Event, String> {
         match request {
             Request::Tune { knobs } => {
+                let change = link::to_query(&knobs).replace('&', " ");
                 self.run.set_knobs(knobs).map_err(said)?;
+                let updates = self.run.updates();
+                self.name.push_str(&format!(", from {updates} {change}"));
                 Ok(Event::Tuned)
             }
             Request::Answer {
@@ -278,7 +289,11 @@ impl Held {
         let number = update.metrics.update;
         let (learnable, knobs) = (self.run.learnable(), self.run.knobs());
         let stored = chosen.map(|rollout| {
-            let episode = episodes::episode(learnable, knobs, number, rollout);
+            let mut episode = episodes::episode(learnable, knobs, number, rollout);
+            let (group, sample) = (rollout.group, rollout.sample);
+            episode.id = format!("{} {number}-{group}-{sample}", self.name).into();
+            let run = Text::from(&*self.name);
+            episode.metadata.insert("run", run);
             let row = Row::of(&episode, Vec::new());
             StoredEpisode::new(row, KeptText::from(native::to_text(&episode)), PLAYED)
         });
