@@ -3,6 +3,7 @@
 //! The golden files show the fields of each message, and the test fails when a field is renamed, added or lost.
 //! `UPDATE_GOLDEN=1` rewrites them.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::Path;
 
@@ -16,6 +17,9 @@ use volary_episode::frames::{FrameHistory, FramePatch};
 use volary_episode::passages::{TextPart, TextPosition};
 use volary_episode::{Episode, Outcome, Recipe, StepRecord, native};
 use volary_formats::import::fields::{FieldMapping, Mappings, Shape};
+use volary_school::inspect::ExamRecord;
+use volary_school::record::SampleRecord;
+use volary_school::{Behaviour, Difficulty, GroupRecord, Knobs, UpdateMetrics};
 
 use crate::envelope::{
     self, Channel, Delivery, decode_delivery, decode_event, decode_header, decode_request,
@@ -27,7 +31,7 @@ use crate::library::{
     self, EpisodeMatch, ExportFormat, FileChanges, FileList, FoundRun, Match, NamedFile, Origin,
     RemoteFile, SensitiveEpisode, TaggedEpisode, Unfetched, UnmappedFile,
 };
-use crate::{WorkerLoss, checkout, encode, evaluation, rollout};
+use crate::{WorkerLoss, checkout, encode, evaluation, rollout, school};
 use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -490,6 +494,101 @@ fn rollout_events() -> Vec<rollout::Event> {
     ]
 }
 
+fn school_requests() -> Vec<school::Request> {
+    use school::Request;
+    let knobs = || Knobs {
+        seed: 7,
+        ..Knobs::default()
+    };
+    vec![
+        Request::Begin {
+            knobs: knobs(),
+            checkpoint: Some(school::Checkpoint::from(vec![86, 79])),
+        },
+        Request::Train { updates: Some(1) },
+        Request::Stop,
+        Request::Tune { knobs: knobs() },
+        Request::Answer {
+            update: 40,
+            prompt: "?37*48=".into(),
+            temperature: 0.5,
+            seed: 7,
+        },
+        Request::Examine {
+            update: 40,
+            difficulty: Difficulty::Beyond,
+            tasks: 64,
+        },
+        Request::Explain,
+        Request::Store { groups: 2 },
+    ]
+}
+
+fn school_events() -> Vec<school::Event> {
+    use school::Event;
+    let sample = || SampleRecord {
+        group: 0,
+        sample: 1,
+        text: "?1+1=a2.".to_owned(),
+        prompt: 5,
+        mask: vec![false, false, false, false, false, true, true, true],
+        log_probs: vec![0.0, 0.0, 0.0, 0.0, 0.0, -0.5, -0.25, -0.125],
+        behaviour: Behaviour::Right,
+        graded: 1.0,
+        reward: 0.75,
+        advantage: 1.5,
+    };
+    let behaviours = || BTreeMap::from([(Behaviour::Right, 1)]);
+    vec![
+        Event::Begun {
+            updates: 10,
+            parameters: 26_528,
+            prompt: "?37*48=".into(),
+        },
+        Event::Updated(Box::new(school::Updated {
+            metrics: UpdateMetrics {
+                update: 10,
+                samples: 1,
+                behaviours: behaviours(),
+                divergence: Some(0.25),
+                ..UpdateMetrics::default()
+            },
+            samples: vec![sample()],
+            checkpoint: None,
+        })),
+        Event::Tuned,
+        Event::Answered {
+            update: 40,
+            sample: Box::new(sample()),
+        },
+        Event::Examined {
+            update: 40,
+            exam: Box::new(ExamRecord {
+                difficulty: Difficulty::Trained,
+                tasks: 1,
+                success: 1.0,
+                behaviours: behaviours(),
+                samples: vec![sample()],
+            }),
+        },
+        Event::Explained(Box::new(GroupRecord {
+            prompt: "?1+1=".to_owned(),
+            samples: vec![sample()],
+            mean: 0.5,
+            deviation: 0.25,
+            before: vec![vec![0.0, -0.5]],
+            after: vec![vec![0.0, -0.25]],
+        })),
+        Event::Stored { episodes: 16 },
+        Event::Unstored {
+            reason: "The browser is out of space.".into(),
+        },
+        Event::Failed {
+            reason: "The temperature is 0.".into(),
+        },
+    ]
+}
+
 fn assert_golden<T: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str, messages: &[T]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.json"));
     let written = serde_json::to_string_pretty(messages).unwrap() + "\n";
@@ -621,6 +720,12 @@ fn rollout_messages() {
 }
 
 #[test]
+fn school_messages() {
+    assert_requests("school_requests", Channel::School, &school_requests());
+    assert_events("school_events", &school_events());
+}
+
+#[test]
 fn deliveries_without_an_event() {
     let panicked = Delivery::Panicked {
         message: "index out of bounds".to_owned(),
@@ -717,6 +822,7 @@ proptest! {
             let _ = decode_request::<evaluation::Request>(rest);
             let _ = decode_request::<checkout::Request>(rest);
             let _ = decode_request::<rollout::Request>(rest);
+            let _ = decode_request::<school::Request>(rest);
         }
         if let Ok((_, rest)) = decode_delivery(&bytes) {
             let _ = decode_event::<environments::Event>(rest);
@@ -724,6 +830,7 @@ proptest! {
             let _ = decode_event::<evaluation::Event>(rest);
             let _ = decode_event::<checkout::Event>(rest);
             let _ = decode_event::<rollout::Event>(rest);
+            let _ = decode_event::<school::Event>(rest);
         }
     }
 
