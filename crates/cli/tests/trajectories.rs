@@ -207,7 +207,9 @@ fn reviews_of_evalscope_are_read_with_their_predictions() {
     let b = folder.write("run/reviews/model-a/boxes.jsonl", &format!("{review}\n"));
     let run = folder.path("run");
     for paths in [vec![run.as_str()], vec![a.as_str(), b.as_str()]] {
-        let stats = volary(&[&["stats"], paths.as_slice(), &["--json"]].concat());
+        let mut arguments = vec!["stats", "--json"];
+        arguments.extend(&paths);
+        let stats = volary(&arguments);
         let rows = stats.json().remove(0)["rows"].as_array().unwrap().clone();
         assert_eq!(rows.len(), 1, "{paths:?}: {rows:?}");
         assert_eq!(rows[0]["reward"], 1.0);
