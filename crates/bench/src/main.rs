@@ -13,7 +13,7 @@ use clap::Parser;
 
 use parts::{
     codecs, command, environments, evaluate, first_load, library, long_episode, python, review,
-    server, streaming, tau_bench, tokens, training,
+    school, server, streaming, tau_bench, tokens, training,
 };
 use project::Project;
 
@@ -44,7 +44,7 @@ pub struct Row {
 
 type Part = fn(&Project) -> Result<Vec<Row>>;
 
-const PARTS: [(&str, Part); 14] = [
+const PARTS: [(&str, Part); 15] = [
     ("first-load", first_load::measure),
     ("long-episode", long_episode::measure),
     ("review", review::measure),
@@ -59,6 +59,7 @@ const PARTS: [(&str, Part); 14] = [
     ("library", library::measure),
     ("command", command::measure),
     ("training", training::measure),
+    ("school", school::measure),
 ];
 
 fn main() -> ExitCode {

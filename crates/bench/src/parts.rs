@@ -9,6 +9,7 @@ pub mod library;
 pub mod long_episode;
 pub mod python;
 pub mod review;
+pub mod school;
 pub mod server;
 pub mod streaming;
 pub mod tau_bench;

@@ -13,6 +13,7 @@ mod output;
 mod page;
 mod publish;
 mod recognition;
+mod school;
 mod search;
 mod serve;
 mod sharing;
@@ -69,6 +70,7 @@ enum Command {
     Convert(convert::Convert),
     Check(check::Check),
     Lesson(lesson::LessonCommand),
+    School(school::School),
     Search(search::Search),
     Stats(stats::Stats),
     #[command(hide = true)]
@@ -92,6 +94,7 @@ fn main() -> ExitCode {
         Command::Convert(convert) => convert.run(),
         Command::Check(check) => check.run(),
         Command::Lesson(lesson) => lesson.run(),
+        Command::School(school) => school.run(),
         Command::Search(search) => search.run(),
         Command::Stats(stats) => stats.run(),
         Command::Embed(embed) => embed.run().map(|()| ExitStatus::Good),

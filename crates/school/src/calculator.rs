@@ -215,7 +215,7 @@ mod tests {
         let mut play = Play::start(&course, &exercise, 0).unwrap();
         for turn in turns {
             let Turn::Calls(calls) = course.read_turn(turn) else {
-                play.stop_malformed(turn);
+                play.stop_malformed(turn).unwrap();
                 continue;
             };
             play.act(turn, calls).unwrap();

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use volary_core::json::{Json, Object, Text};
-use volary_core::message::Message;
-use volary_core::{AnyMessage, Role, TokenStream, object};
+use volary_core::{Step, TokenStream, object};
 use volary_episode::episode::{Ending, Episode, Outcome, Recipe, Rewards, Score, StepRecord};
 use volary_episode::token_record::{Alignment, LossMask, TokenPart, TokenRecordBuilder};
 
@@ -84,7 +83,7 @@ pub fn episode(
         metadata: metadata(update, integer(group), integer(sample), rollout.advantage),
         ..Episode::default()
     };
-    episode.tokens = tokens(learnable, rollout).map(Arc::new);
+    episode.tokens = tokens(learnable, knobs, rollout).map(Arc::new);
     episode
 }
 
@@ -99,26 +98,19 @@ fn metadata(update: u32, group: i64, sample: i64, advantage: f64) -> Object {
 }
 
 fn step(turn: &PlayedTurn) -> StepRecord {
-    match &turn.step {
-        Some(step) => StepRecord::new(
-            AnyMessage::Request(turn.action.clone()),
-            Outcome::Observed {
-                messages: step.messages.clone(),
-                reward: step.reward,
-                done: step.done,
-                truncated: step.truncated,
-            },
-        ),
-        None => StepRecord::new(
-            Message::new(Role::Assistant, Text::from(&*turn.text)).into(),
-            Outcome::Observed {
-                messages: Vec::new(),
-                reward: 0.0,
-                done: false,
-                truncated: true,
-            },
-        ),
-    }
+    let Step {
+        messages,
+        reward,
+        done,
+        truncated,
+    } = turn.step.clone();
+    let outcome = Outcome::Observed {
+        messages,
+        reward,
+        done,
+        truncated,
+    };
+    StepRecord::new(turn.action.clone(), outcome)
 }
 
 fn ending(rollout: &Rollout) -> Ending {
@@ -133,9 +125,10 @@ fn ending(rollout: &Rollout) -> Ending {
     }
 }
 
-/// The tokens, with the range of each message.
+/// The tokens, with the range of each message. The mask is that of the update.
 fn tokens(
     learnable: &dyn Learnable,
+    knobs: &Knobs,
     rollout: &Rollout,
 ) -> Option<volary_episode::token_record::TokenRecord> {
     let alphabet = learnable.alphabet();
@@ -144,7 +137,18 @@ fn tokens(
         .iter()
         .map(|token| alphabet.recorded_id(*token))
         .collect();
-    let mask = LossMask::Response(rollout.mask[rollout.prompt..].to_vec());
+    let mask = if knobs.has_mask {
+        rollout.mask.clone()
+    } else {
+        (0..rollout.tokens.len())
+            .map(|token| token >= rollout.prompt)
+            .collect()
+    };
+    let advantages: TokenStream = mask
+        .iter()
+        .map(|is_trained| is_trained.then_some(rollout.advantage))
+        .collect();
+    let mask = LossMask::Response(mask[rollout.prompt..].to_vec());
     let mut builder = TokenRecordBuilder::new(ids, mask).ok()?;
     let sampled = |value: &dyn Fn(usize) -> f64| -> TokenStream {
         let tokens = rollout.mask.iter().enumerate();
@@ -154,11 +158,7 @@ fn tokens(
     };
     let log_probs = sampled(&|token| f64::from(rollout.log_probs[token]));
     builder.stream("rollout_log_probs", &log_probs, Alignment::Full);
-    builder.stream(
-        "advantages",
-        &sampled(&|_| rollout.advantage),
-        Alignment::Full,
-    );
+    builder.stream("advantages", &advantages, Alignment::Full);
     let entropies = sampled(&|token| f64::from(rollout.entropies[token]));
     builder.stream("entropy", &entropies, Alignment::Full);
     let mut parts = vec![TokenPart {

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use volary_core::environment::Setting;
 use volary_core::json::{Object, Text};
-use volary_core::message::{Body, ToolRequestMessage};
+use volary_core::message::{Body, Message, ToolRequestMessage};
 use volary_core::registry::RegistryError;
 use volary_core::tool::ToolCall;
 use volary_core::virtual_clock::{Stalled, VirtualClock};
-use volary_core::{AnyMessage, Environment, EnvironmentError, Reset, Step, object};
+use volary_core::{AnyMessage, Environment, EnvironmentError, Reset, Role, Step, object};
 use volary_episode::episode::call_id;
 use volary_policy::TapeError;
 
@@ -65,10 +65,9 @@ pub struct PlayedTurn {
     /// What the policy wrote.
     pub text: String,
     pub calls: Vec<(&'static str, Object)>,
-    /// The action that the environment got.
-    pub action: ToolRequestMessage,
-    /// The result; `None` for a turn that was no action.
-    pub step: Option<Step>,
+    /// What the environment got: calls, or a message for a turn that was no action.
+    pub action: AnyMessage,
+    pub step: Step,
     /// What the policy read; empty if the episode ended.
     pub reply: String,
 }
@@ -81,8 +80,7 @@ impl Attempt {
 
     /// The sum of the environment's rewards.
     pub fn reward(&self) -> f64 {
-        let steps = self.turns.iter().filter_map(|turn| turn.step.as_ref());
-        steps.map(|step| step.reward).sum()
+        self.turns.iter().map(|turn| turn.step.reward).sum()
     }
 }
 
@@ -155,12 +153,8 @@ impl<'a> Play<'a> {
         text: &str,
         calls: Vec<(&'static str, Object)>,
     ) -> Result<(), SchoolError> {
-        let name = self.learnable.environment();
         let action = self.action(text, &calls);
-        let step = self.environment.step(AnyMessage::Request(action.clone()));
-        let step = self.clock.run(step);
-        let step = step.map_err(|source| SchoolError::Waits { name, source })?;
-        let step = step.map_err(|source| SchoolError::Environment { name, source })?;
+        let step = self.step(action.clone().into())?;
         if step.done {
             self.attempt.ending = AttemptEnding::Done;
         } else if step.truncated {
@@ -169,34 +163,54 @@ impl<'a> Play<'a> {
         self.attempt.turns.push(PlayedTurn {
             text: text.to_owned(),
             calls,
-            action,
+            action: action.into(),
             reply: self.learnable.reply(&step),
-            step: Some(step),
+            step,
         });
         Ok(())
     }
 
     /// Ends the episode with a turn that is no action.
-    pub fn stop_malformed(&mut self, text: &str) {
-        self.stop(text, AttemptEnding::Malformed);
+    ///
+    /// # Errors
+    ///
+    /// If the environment fails.
+    pub fn stop_malformed(&mut self, text: &str) -> Result<(), SchoolError> {
+        self.stop(text, AttemptEnding::Malformed)
     }
 
     /// Ends the episode because the context is full, perhaps within a turn.
-    pub fn stop_too_long(&mut self, text: &str) {
-        self.stop(text, AttemptEnding::TooLong);
+    ///
+    /// # Errors
+    ///
+    /// If the environment fails.
+    pub fn stop_too_long(&mut self, text: &str) -> Result<(), SchoolError> {
+        self.stop(text, AttemptEnding::TooLong)
     }
 
-    fn stop(&mut self, text: &str, ending: AttemptEnding) {
+    /// The environment gets the text as a message without calls, so that playing the recording again gives the same.
+    fn stop(&mut self, text: &str, ending: AttemptEnding) -> Result<(), SchoolError> {
         self.attempt.ending = ending;
-        if !text.is_empty() {
-            self.attempt.turns.push(PlayedTurn {
-                text: text.to_owned(),
-                calls: Vec::new(),
-                action: self.action(text, &[]),
-                step: None,
-                reply: String::new(),
-            });
+        if text.is_empty() {
+            return Ok(());
         }
+        let action = AnyMessage::from(Message::new(Role::Assistant, Text::from(text)));
+        let step = self.step(action.clone())?;
+        self.attempt.turns.push(PlayedTurn {
+            text: text.to_owned(),
+            calls: Vec::new(),
+            action,
+            step,
+            reply: String::new(),
+        });
+        Ok(())
+    }
+
+    fn step(&mut self, action: AnyMessage) -> Result<Step, SchoolError> {
+        let name = self.learnable.environment();
+        let step = self.clock.run(self.environment.step(action));
+        let step = step.map_err(|source| SchoolError::Waits { name, source })?;
+        step.map_err(|source| SchoolError::Environment { name, source })
     }
 
     fn action(&self, text: &str, calls: &[(&'static str, Object)]) -> ToolRequestMessage {

@@ -196,7 +196,7 @@ impl Running<'_> {
             self.turn.push(learnable.alphabet().character(drawn.token));
             match learnable.read_turn(&self.turn) {
                 Turn::Open => {}
-                Turn::Malformed => self.play.stop_malformed(&self.turn),
+                Turn::Malformed => self.play.stop_malformed(&self.turn)?,
                 Turn::Calls(calls) => {
                     self.play.act(&self.turn, calls)?;
                     self.turn.clear();
@@ -213,7 +213,7 @@ impl Running<'_> {
             }
         }
         if self.play.attempt().ending == AttemptEnding::Open && self.tokens.len() >= limit {
-            self.play.stop_too_long(&self.turn);
+            self.play.stop_too_long(&self.turn)?;
         }
         Ok(self.tokens.last().copied().unwrap_or_default())
     }

@@ -81,7 +81,7 @@ pub fn demonstrate(
         let turn = learnable.student(&exercise, behaviour, play.attempt(), random);
         match learnable.read_turn(&turn) {
             Turn::Calls(calls) => play.act(&turn, calls)?,
-            Turn::Open | Turn::Malformed => play.stop_malformed(&turn),
+            Turn::Open | Turn::Malformed => play.stop_malformed(&turn)?,
         }
     }
     Ok(Example::of(learnable, &exercise, play.attempt()))

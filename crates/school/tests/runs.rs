@@ -179,6 +179,12 @@ fn what_a_planted_failure_does_is_in_the_figures_of_an_update() {
     let plain = run(small()).update().unwrap();
     let unmasked = after(Preset::MaskOff);
     assert!(unmasked.metrics.trained_tokens > plain.metrics.trained_tokens);
+    let mut knobs = small();
+    Preset::MaskOff.plant(&mut knobs);
+    let course = learnable("calculator").unwrap();
+    let recorded = &episodes(&*course, &knobs, &unmasked)[0];
+    let (record, rollout) = (recorded.tokens.as_ref().unwrap(), &unmasked.rollouts[0]);
+    assert_eq!(record.strip.trained(), rollout.tokens.len() - rollout.prompt);
     let pairs = after(Preset::GroupsOfTwo);
     assert_eq!(pairs.metrics.samples, plain.metrics.samples);
     assert!(pairs.metrics.dead_groups > plain.metrics.dead_groups);

@@ -203,8 +203,11 @@ impl Held {
         let group = self.run.knobs().group;
         let samples = update.rollouts.iter().take(SHOWN_GROUPS * group);
         let samples = samples.map(|rollout| SampleRecord::of(self.run.learnable(), rollout));
-        let checkpoint =
-            (self.run.updates() % CHECKPOINT == 0).then(|| Checkpoint::from(self.run.checkpoint()));
+        let checkpoint = self
+            .run
+            .updates()
+            .is_multiple_of(CHECKPOINT)
+            .then(|| Checkpoint::from(self.run.checkpoint()));
         let updated = Updated {
             metrics: update.metrics.clone(),
             samples: samples.collect(),
