@@ -176,7 +176,7 @@ pub fn rollouts(
     }
     let finished = running.into_iter();
     Ok(finished
-        .map(|episode| episode.finish(learnable, &sampling.exercises[..]))
+        .map(|episode| episode.finish(learnable, sampling.exercises))
         .collect())
 }
 
