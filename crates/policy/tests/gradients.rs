@@ -1,5 +1,7 @@
 //! Loss and gradients equal those of the same network in PyTorch; see `tests/interop/policy_reference.py`.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;

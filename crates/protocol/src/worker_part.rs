@@ -30,9 +30,7 @@ impl WorkerPart {
 
     /// The part with a name; `None` for other names.
     pub fn of_name(name: &str) -> Option<WorkerPart> {
-        WorkerPart::ALL
-            .into_iter()
-            .find(|part| part.name() == name)
+        WorkerPart::ALL.into_iter().find(|part| part.name() == name)
     }
 }
 

@@ -36,7 +36,7 @@ pub enum RunError {
         expected: Shape,
     },
     #[error(
-        "Update {update} made weights of `{tensor}` that are not finite numbers. The run is back at the weights before it; lower the learning rate to go on."
+        "Update {update} has numbers in `{tensor}` that are not finite. The run is at the weights before it; lower the learning rate to go on, or begin again."
     )]
     NotFinite { update: u32, tensor: String },
     #[error("This is not a checkpoint of a run: it does not begin with VOLS.")]
@@ -251,6 +251,14 @@ impl Run {
             temperature: self.knobs.temperature as f32,
         };
         let mut batch = rollouts(&*self.learnable, &self.network, sampling, &random)?;
+        // Weights may be finite and yet too large to compute with.
+        let mut log_probs = batch.iter().flat_map(|rollout| &rollout.log_probs);
+        if log_probs.any(|log_prob| !log_prob.is_finite()) {
+            return Err(RunError::NotFinite {
+                update,
+                tensor: "logits".to_owned(),
+            });
+        }
         for rollout in &mut batch {
             grade(&*self.learnable, &self.knobs, rollout);
         }

@@ -28,7 +28,11 @@ pub fn update_sentence(metrics: &UpdateMetrics) -> String {
     );
     if let Some(most) = most.filter(|_| count > 0) {
         let share = count as f64 / metrics.samples.max(1) as f64;
-        text.push_str(&format!("; most common fault: {}, {}", most.label(), percent(share)));
+        text.push_str(&format!(
+            "; most common fault: {}, {}",
+            most.label(),
+            percent(share)
+        ));
     }
     text + "."
 }
@@ -60,6 +64,9 @@ mod tests {
             success: 1.0,
             ..UpdateMetrics::default()
         };
-        assert_eq!(update_sentence(&all), "100 % of 1 samples solved their task.");
+        assert_eq!(
+            update_sentence(&all),
+            "100 % of 1 samples solved their task."
+        );
     }
 }
