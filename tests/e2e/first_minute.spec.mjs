@@ -139,7 +139,7 @@ test("words of the field stand next to plain ones", () =>
     await texts(page.getByRole("form", { name: "calculator" }), "Calculation", "expr", "For example 6 × 7.");
     await texts(page.getByRole("form", { name: "Setup" }), "Random numbers", "Seed");
     await playground.choose("submit_answer");
-    await texts(page.getByRole("region", { name: "Act" }), "Hands in your answer. This ends the episode.");
+    await texts(page.getByRole("region", { name: "Act", exact: true }), "Hands in your answer. This ends the episode.");
     await texts(playground.status, "in progress");
   }));
 

@@ -1,7 +1,7 @@
 // Offline use after one visit. The site must be built by `cargo xtask build`, which lists the files.
 
 import assert from "node:assert/strict";
-import { test } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 
 import { FAILED, HOME, visit } from "./support/browser.mjs";
 import { LATER, deployments } from "./support/deployments.mjs";
@@ -26,7 +26,7 @@ async function storeWhole(page) {
 }
 
 test("after one visit the playground and the pages that were used work without a connection", () =>
-  visit({ offline: true, allowedErrors: [FAILED] }, async (page) => {
+  visit({ offline: true, allowedErrors: [FAILED, /Failed to fetch/] }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
     const settings = page.getByRole("heading", { name: "Settings", level: 1 });
@@ -34,11 +34,14 @@ test("after one visit the playground and the pages that were used work without a
     await settings.waitFor();
     await stored(page);
     // What was loaded before the service worker was there.
-    await page.waitForFunction(() => caches.keys().then(async ([name]) => {
-      const paths = (await (await caches.open(name)).keys()).map(({ url }) => url);
-      const used = performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".wasm"));
-      return used.every(({ name }) => paths.includes(name));
-    }));
+    const areStored = () =>
+      page.evaluate(async () => {
+        const [name] = await caches.keys();
+        const paths = (await (await caches.open(name)).keys()).map(({ url }) => url);
+        const used = performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".wasm"));
+        return used.every(({ name }) => paths.includes(name));
+      });
+    await expect.poll(areStored).toBe(true);
     await page.context().setOffline(true);
     await page.reload();
     await settings.waitFor();
@@ -130,7 +133,7 @@ async function visitDeployed(prepare, check) {
   const other = await deployments();
   try {
     // The browser may still ask for the icon of the page that the visit left.
-    const allowedErrors = [FAILED, /icon-[0-9a-f]+\.png' violates/];
+    const allowedErrors = [FAILED, /icon-[0-9a-f]+\.png' violates/, /HTTP status code is not ok/];
     await visit({ offline: true, axe: false, origins: [other.origin], allowedErrors }, async (page) => {
       // Requests of the page that is left would fail.
       await page.waitForLoadState("networkidle");

@@ -167,7 +167,7 @@ test("a link repeats a run exactly, and its samples are a training run in Review
     assert.equal(await school.weights(), weights);
     await page.getByRole("link", { name: "Open Review" }).click();
     await page.getByRole("table", { name: "Trajectories" }).waitFor();
-    await page.getByText("School seed=7 prompts=4").first().waitFor();
+    await page.getByText("School prompts=4 seed=7").first().waitFor();
   }));
 
 test("knobs out of their range are refused, and a broken link says so", () =>

@@ -1,7 +1,8 @@
 //! *Watch it solve this*: a scripted agent solves the task of the playground, slowly enough to follow. It needs no model
 //! and no key.
 //!
-//! Invariant: afterwards the person acts again, with the pace of runs that they had chosen.
+//! Invariant: afterwards the person acts again, or the policy that they chose meanwhile, with the pace of runs that they
+//! had chosen.
 
 use leptos::prelude::*;
 use volary_app::playground::Event;
@@ -57,7 +58,11 @@ pub(super) fn follow(playground: Playground) {
             has_acted.set_value(true);
         }
         let has_stopped = was_running == Some(true) && !is_running;
-        if has_stopped && playground.demonstrates().get_untracked() {
+        let is_its_policy = matches!(
+            policy.kind.get_untracked(),
+            PolicyKind::Scripted | PolicyKind::Oracle
+        );
+        if has_stopped && is_its_policy && playground.demonstrates().get_untracked() {
             // Its pace must not become that of the next run.
             policy.form.set(Form::default());
             policy_settings::choose_policy(playground, PolicyKind::Manual);

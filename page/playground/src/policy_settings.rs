@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use volary_app::playground::Event;
 use volary_app::playground::policy::{self, PolicyFault, PolicyKind};
+use volary_app::playground::run::Run;
 use volary_core::registry::EnvironmentEntry;
 use volary_view::form::Form;
 
@@ -24,6 +25,10 @@ pub(super) struct Plan {
 pub fn choose_policy(playground: Playground, kind: PolicyKind) {
     let policy = playground.policy();
     playground.update(Event::ChoosePolicy(kind));
+    if playground.demonstrates().get_untracked() && policy.run.get_untracked() != Run::Idle {
+        // The pace of a demonstration that is still running must not become that of the next run.
+        policy.form.set(Form::default());
+    }
     policy.form.set(Form::new(kind.schema(policy.pace())));
     if kind == PolicyKind::Scripted {
         script_from_episode(playground);

@@ -127,7 +127,7 @@ pub(super) fn Curves(state: SchoolState) -> impl IntoView {
                     <span class="legend-line success">{"solved"}</span>
                     <span class="legend-line reward">{"reward"}</span>
                 </figcaption>
-                <div class="curve-box">
+                <div class="school-plot">
                     <svg
                         role="img"
                         aria-label=summary
@@ -142,15 +142,15 @@ pub(super) fn Curves(state: SchoolState) -> impl IntoView {
                         <path class="success" d=of_history(|history| smoothed(history, |update| update.success))></path>
                         <path class="here" d=move || here().unwrap_or_default()></path>
                     </svg>
-                    <span class="curve-high">{"100 %"}</span>
-                    <span class="curve-low">{"0"}</span>
+                    <span class="plot-high">{"100 %"}</span>
+                    <span class="plot-low">{"0"}</span>
                 </div>
             </figure>
             <figure>
                 <figcaption>
                     <span class="figure-title">{"What the samples do"}</span>
                 </figcaption>
-                <div class="curve-box">
+                <div class="school-plot">
                     <svg
                         class="areas"
                         aria-hidden="true"

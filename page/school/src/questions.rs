@@ -33,7 +33,7 @@ pub(super) fn Ask(state: SchoolState) -> impl IntoView {
             view! {
                 <dt>{when}</dt>
                 <dd>
-                    <ul role="list">{row(&answer.sample)}</ul>
+                    <ul role="list">{row(&answer.sample, false)}</ul>
                 </dd>
             }
         });
@@ -106,7 +106,7 @@ fn result(exam: &Exam) -> AnyView {
     view! {
         <li>
             <p>{title}</p>
-            <ul role="list">{fault.map(row)}</ul>
+            <ul role="list">{fault.map(|sample| row(sample, false))}</ul>
         </li>
     }
     .into_any()

@@ -23,7 +23,8 @@ pub(super) fn Samples(state: SchoolState) -> impl IntoView {
     });
     let rows = move || {
         let samples = samples.get().unwrap_or_default();
-        samples.iter().map(row).collect_view()
+        let rows = samples.iter().map(|sample| row(sample, true));
+        rows.collect_view()
     };
     let is_empty = move || samples.with(|samples| samples.is_none());
     view! {
@@ -40,15 +41,18 @@ pub(super) fn Samples(state: SchoolState) -> impl IntoView {
     }
 }
 
-/// A sample, what it did and its reward.
-pub(super) fn row(sample: &SampleRecord) -> AnyView {
+/// A sample, what it did, and its reward if it was given one.
+pub(super) fn row(sample: &SampleRecord, is_graded: bool) -> AnyView {
+    let reward = is_graded.then(|| {
+        view! { <span class="faint">{format!("reward {}", number(sample.reward))}</span> }
+    });
     view! {
         <li>
             {strip(by_probability(sample))}
             <span class=format!("behaviour {}", behaviour_class(sample.behaviour))>
                 {sample.behaviour.label()}
             </span>
-            <span class="faint">{format!("reward {}", number(sample.reward))}</span>
+            {reward}
         </li>
     }
     .into_any()
