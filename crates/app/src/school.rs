@@ -24,13 +24,13 @@ const ASKED: [u32; 4] = [0, 10, 40, 180];
 
 /// Where a run is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Phase {
+pub enum SchoolPhase {
     /// No worker has it.
     #[default]
     Unbegun,
     /// A worker is loading it, and then makes this many updates: none, some, or as many as there are until it is stopped.
     Beginning {
-        then: Training,
+        then: TrainingOrder,
     },
     Ready,
     /// Updates are being made.
@@ -42,19 +42,19 @@ pub enum Phase {
 
 /// How many updates are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Training {
+pub enum TrainingOrder {
     #[default]
     Nothing,
     One,
     UntilStopped,
 }
 
-impl Training {
+impl TrainingOrder {
     fn request(self) -> Option<protocol::Request> {
         let updates = match self {
-            Training::Nothing => return None,
-            Training::One => Some(1),
-            Training::UntilStopped => None,
+            TrainingOrder::Nothing => return None,
+            TrainingOrder::One => Some(1),
+            TrainingOrder::UntilStopped => None,
         };
         Some(protocol::Request::Train { updates })
     }
@@ -91,7 +91,7 @@ pub struct Storing {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct School {
     pub knobs: Knobs,
-    pub phase: Phase,
+    pub phase: SchoolPhase,
     /// Counts runs, and workers of a run.
     run: u32,
     /// The figures of each update.
@@ -167,7 +167,7 @@ impl School {
             }
             SchoolEvent::Slowly => {
                 self.explains_next = true;
-                self.train(Training::One)
+                self.train(TrainingOrder::One)
             }
             SchoolEvent::Store(groups) => {
                 self.storing.groups = groups;
@@ -179,8 +179,8 @@ impl School {
             }
             SchoolEvent::Replied { run, event } if run == self.run => self.replied(event),
             SchoolEvent::TrainingEnded { run } if run == self.run => {
-                if let Phase::Training { .. } = self.phase {
-                    self.phase = Phase::Ready;
+                if let SchoolPhase::Training { .. } = self.phase {
+                    self.phase = SchoolPhase::Ready;
                 }
                 if std::mem::take(&mut self.explains_next) && !self.history.is_empty() {
                     self.ask(protocol::Request::Explain)
@@ -204,9 +204,9 @@ impl School {
     pub fn is_training(&self) -> bool {
         matches!(
             self.phase,
-            Phase::Training { .. }
-                | Phase::Beginning {
-                    then: Training::UntilStopped
+            SchoolPhase::Training { .. }
+                | SchoolPhase::Beginning {
+                    then: TrainingOrder::UntilStopped
                 }
         )
     }
@@ -236,7 +236,7 @@ impl School {
     fn open(&mut self, query: &str) -> Vec<SchoolEffect> {
         match link::from_query(query) {
             // The address that this run wrote.
-            Ok(knobs) if knobs == self.knobs && self.phase != Phase::Unbegun => Vec::new(),
+            Ok(knobs) if knobs == self.knobs && self.phase != SchoolPhase::Unbegun => Vec::new(),
             Ok(knobs) => {
                 self.knobs = knobs;
                 self.restart()
@@ -264,17 +264,17 @@ impl School {
             },
             ..School::default()
         };
-        self.begin(Training::Nothing, None, true)
+        self.begin(TrainingOrder::Nothing, None, true)
     }
 
     fn begin(
         &mut self,
-        then: Training,
+        then: TrainingOrder,
         checkpoint: Option<Checkpoint>,
         with_address: bool,
     ) -> Vec<SchoolEffect> {
         self.run += 1;
-        self.phase = Phase::Beginning { then };
+        self.phase = SchoolPhase::Beginning { then };
         let knobs = self.knobs.clone();
         let mut effects = vec![
             SchoolEffect::StartWorker,
@@ -293,33 +293,33 @@ impl School {
         SchoolEffect::WriteAddress(link::to_query(&self.knobs))
     }
 
-    fn train(&mut self, training: Training) -> Vec<SchoolEffect> {
+    fn train(&mut self, training: TrainingOrder) -> Vec<SchoolEffect> {
         self.notice = None;
         self.selected = None;
         match &mut self.phase {
-            Phase::Unbegun => self.begin(training, None, false),
-            Phase::Beginning { then } => {
+            SchoolPhase::Unbegun => self.begin(training, None, false),
+            SchoolPhase::Beginning { then } => {
                 *then = training;
                 Vec::new()
             }
-            Phase::Ready => {
+            SchoolPhase::Ready => {
                 let Some(request) = training.request() else {
                     return Vec::new();
                 };
-                self.phase = Phase::Training { is_stopping: false };
+                self.phase = SchoolPhase::Training { is_stopping: false };
                 self.ask(request)
             }
-            Phase::Training { .. } => Vec::new(),
+            SchoolPhase::Training { .. } => Vec::new(),
         }
     }
 
     fn stop(&mut self) -> Vec<SchoolEffect> {
         match &mut self.phase {
-            Phase::Beginning { then } => {
-                *then = Training::Nothing;
+            SchoolPhase::Beginning { then } => {
+                *then = TrainingOrder::Nothing;
                 Vec::new()
             }
-            Phase::Training { is_stopping } if !*is_stopping => {
+            SchoolPhase::Training { is_stopping } if !*is_stopping => {
                 *is_stopping = true;
                 self.ask(protocol::Request::Stop)
             }
@@ -361,11 +361,11 @@ impl School {
     /// A request to the worker, if it has the run.
     fn ask(&self, request: protocol::Request) -> Vec<SchoolEffect> {
         match self.phase {
-            Phase::Ready | Phase::Training { .. } => vec![SchoolEffect::Call {
+            SchoolPhase::Ready | SchoolPhase::Training { .. } => vec![SchoolEffect::Call {
                 run: self.run,
                 request,
             }],
-            Phase::Unbegun | Phase::Beginning { .. } => Vec::new(),
+            SchoolPhase::Unbegun | SchoolPhase::Beginning { .. } => Vec::new(),
         }
     }
 
@@ -412,8 +412,8 @@ impl School {
                 ));
             }
             protocol::Event::Failed { reason } => {
-                if let Phase::Beginning { .. } = self.phase {
-                    self.phase = Phase::Unbegun;
+                if let SchoolPhase::Beginning { .. } = self.phase {
+                    self.phase = SchoolPhase::Unbegun;
                 }
                 self.notice = Some(Notice::new(
                     "That did not work.",
@@ -426,7 +426,7 @@ impl School {
     }
 
     fn begun(&mut self, updates: u32, parameters: u32, prompt: &str) -> Vec<SchoolEffect> {
-        let Phase::Beginning { then } = self.phase else {
+        let SchoolPhase::Beginning { then } = self.phase else {
             return Vec::new();
         };
         self.parameters = parameters;
@@ -435,13 +435,13 @@ impl School {
         self.history.truncate(updates as usize);
         self.samples.truncate(updates as usize);
         self.selected = self.selected.filter(|update| *update < updates);
-        self.phase = Phase::Ready;
+        self.phase = SchoolPhase::Ready;
         let mut effects = Vec::new();
         if self.storing.groups > 0 {
             let groups = self.storing.groups;
             effects.extend(self.ask(protocol::Request::Store { groups }));
         }
-        if then != Training::Nothing {
+        if then != TrainingOrder::Nothing {
             effects.extend(self.train(then));
         }
         effects
@@ -462,8 +462,8 @@ impl School {
 
     fn lost(&mut self, reason: String) -> Vec<SchoolEffect> {
         let was_training = self.is_training();
-        if self.was_replaced || self.phase == Phase::Unbegun {
-            self.phase = Phase::Unbegun;
+        if self.was_replaced || self.phase == SchoolPhase::Unbegun {
+            self.phase = SchoolPhase::Unbegun;
             self.notice = Some(Notice::new(
                 "The training stopped: its worker ended twice.",
                 reason,
@@ -482,9 +482,9 @@ impl School {
             "You need to do nothing.",
         ));
         let then = if was_training {
-            Training::UntilStopped
+            TrainingOrder::UntilStopped
         } else {
-            Training::Nothing
+            TrainingOrder::Nothing
         };
         self.begin(then, bytes, false)
     }

@@ -41,7 +41,7 @@ impl Behaviour {
         Behaviour::Right,
     ];
 
-    /// The label.
+    /// What it is called in charts and lists.
     pub fn label(self) -> &'static str {
         match self {
             Behaviour::NoTool => "no tool",

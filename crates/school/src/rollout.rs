@@ -34,7 +34,7 @@ pub struct Rollout {
     pub advantage: f64,
 }
 
-/// The parts of a reward.
+/// What a reward is the sum of.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RewardParts {
     /// By the grader.

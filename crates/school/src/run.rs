@@ -55,7 +55,7 @@ pub enum RunError {
     NoGroup { group: usize },
 }
 
-/// A run.
+/// A policy in training, with what it needs for the next update.
 pub struct Run {
     knobs: Knobs,
     learnable: Box<dyn Learnable>,

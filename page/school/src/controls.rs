@@ -1,7 +1,7 @@
 //! Train and Stop, the environment, and a line on where the run is.
 
 use leptos::prelude::*;
-use volary_app::school::{Phase, SchoolEvent, Training};
+use volary_app::school::{SchoolEvent, SchoolPhase, TrainingOrder};
 use volary_school::{Knobs, learnables};
 use volary_view::school::update_sentence;
 
@@ -11,8 +11,9 @@ use super::state::SchoolState;
 pub(super) fn Controls(state: SchoolState) -> impl IntoView {
     let school = state.school;
     let is_training = Memo::new(move |_| school.with(|school| school.is_training()));
-    let is_busy =
-        Memo::new(move |_| school.with(|school| matches!(school.phase, Phase::Training { .. })));
+    let is_busy = Memo::new(move |_| {
+        school.with(|school| matches!(school.phase, SchoolPhase::Training { .. }))
+    });
     let main = move || {
         if is_training.get() {
             view! {
@@ -26,7 +27,7 @@ pub(super) fn Controls(state: SchoolState) -> impl IntoView {
             }
             .into_any()
         } else {
-            let train = move |_| state.send(SchoolEvent::Train(Training::UntilStopped));
+            let train = move |_| state.send(SchoolEvent::Train(TrainingOrder::UntilStopped));
             view! {
                 <button type="button" class="primary" disabled=move || is_busy.get() on:click=train>
                     {"Train"}
@@ -37,7 +38,7 @@ pub(super) fn Controls(state: SchoolState) -> impl IntoView {
     };
     let status = move || {
         school.with(|school| match (school.phase, school.history.last()) {
-            (Phase::Beginning { .. }, None) => "Loading the agent…".to_owned(),
+            (SchoolPhase::Beginning { .. }, None) => "Loading the agent…".to_owned(),
             (_, None) => "Not trained yet. Press Train.".to_owned(),
             (_, Some(latest)) => {
                 format!("Update {}: {}", latest.update + 1, update_sentence(latest))
@@ -64,7 +65,7 @@ pub(super) fn Controls(state: SchoolState) -> impl IntoView {
                 <button
                     type="button"
                     disabled=move || is_training.get() || is_busy.get()
-                    on:click=move |_| state.send(SchoolEvent::Train(Training::One))
+                    on:click=move |_| state.send(SchoolEvent::Train(TrainingOrder::One))
                 >
                     {"One update"}
                 </button>

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use volary_app::school::SchoolEvent;
 use volary_school::GroupRecord;
-use volary_view::school::group_story::{Stage, explanation, number};
+use volary_view::school::group_story::{StoryStage, explanation, number};
 use volary_view::school::sample_strip::{by_change, by_probability};
 
 use super::state::SchoolState;
@@ -11,16 +11,16 @@ use super::strip::strip;
 
 #[component]
 pub(super) fn GroupView(state: SchoolState) -> impl IntoView {
-    let stage = RwSignal::new(Stage::default());
+    let stage = RwSignal::new(StoryStage::default());
     let group = Memo::new(move |_| state.school.with(|school| school.group.clone()));
     let knobs = move || state.school.with(|school| school.knobs.clone());
     let is_training = move || state.school.with(|school| school.is_training());
     let slowly = move |_| {
-        stage.set(Stage::default());
+        stage.set(StoryStage::default());
         state.send(SchoolEvent::Slowly);
     };
     let stages = move || {
-        let buttons = Stage::ALL.map(|this| {
+        let buttons = StoryStage::ALL.map(|this| {
             view! {
                 <button
                     type="button"
@@ -83,11 +83,11 @@ pub(super) fn GroupView(state: SchoolState) -> impl IntoView {
     }
 }
 
-fn rows(group: &GroupRecord, stage: Stage) -> AnyView {
+fn rows(group: &GroupRecord, stage: StoryStage) -> AnyView {
     let samples = group.samples.iter().enumerate();
     let rows = samples.map(|(index, sample)| {
         let cells = match (stage, group.before.get(index), group.after.get(index)) {
-            (Stage::Push, ..) => {
+            (StoryStage::Push, ..) => {
                 // The direction of the push is that of the advantage.
                 let ahead: Vec<f32> = sample
                     .log_probs
@@ -96,15 +96,15 @@ fn rows(group: &GroupRecord, stage: Stage) -> AnyView {
                     .collect();
                 by_change(sample, &sample.log_probs, &ahead)
             }
-            (Stage::Change, Some(before), Some(after)) => by_change(sample, before, after),
+            (StoryStage::Change, Some(before), Some(after)) => by_change(sample, before, after),
             _ => by_probability(sample),
         };
-        let shown = |from: Stage, value: f64| (stage >= from).then(|| number(value));
+        let shown = |from: StoryStage, value: f64| (stage >= from).then(|| number(value));
         view! {
             <tr>
                 <td>{strip(cells)}</td>
-                <td class="number">{shown(Stage::Rewards, sample.reward)}</td>
-                <td class="number">{shown(Stage::Advantages, sample.advantage)}</td>
+                <td class="number">{shown(StoryStage::Rewards, sample.reward)}</td>
+                <td class="number">{shown(StoryStage::Advantages, sample.advantage)}</td>
             </tr>
         }
     });

@@ -31,7 +31,7 @@ type OpenElsewhere =
     ) -> LocalBoxFuture<'a, Result<(Episode, LiveEnvironment), OpeningRefusal>>;
 
 /// The lazy code.
-pub(crate) struct AllEnvironments {
+pub(super) struct AllEnvironments {
     /// All built-in environments.
     pub registry: Registry,
     pub open_elsewhere: OpenElsewhere,
@@ -43,7 +43,7 @@ pub(crate) struct AllEnvironments {
 
 /// Loads the code.
 #[wasm_split(all_environments, wasm_split_path = leptos::wasm_split, fallible)]
-pub(crate) fn load() -> Loaded<AllEnvironments> {
+pub(super) fn load() -> Loaded<AllEnvironments> {
     Ok(AllEnvironments {
         registry: volary_envs::registry_with_tau_bench(),
         open_elsewhere: elsewhere::open,

@@ -30,7 +30,7 @@ pub fn start(port: WorkerPort) {
 }
 
 /// A request whose header is decoded.
-pub(crate) struct Incoming {
+pub(super) struct Incoming {
     pub channel: Channel,
     pub id: RequestId,
     /// The encoded request.
@@ -39,7 +39,7 @@ pub(crate) struct Incoming {
 }
 
 /// The services of a part.
-pub(crate) trait Services {
+pub(super) trait Services {
     /// Handles a request. It is complete once `replies` is dropped.
     fn handle(self: Rc<Self>, request: Incoming, replies: Replies) -> Result<(), DecodeError>;
 }
@@ -83,7 +83,7 @@ pub(super) fn files(attachments: Vec<Attachment>) -> Vec<GivenFile> {
 }
 
 /// The sender of the replies to a request. Dropping it completes the request.
-pub(crate) struct Replies {
+pub(super) struct Replies {
     port: WorkerPort,
     id: RequestId,
 }

@@ -3,14 +3,14 @@
 use volary_protocol::school as protocol;
 use volary_school::{Difficulty, Finding, Knobs, Preset};
 
-use super::Training;
+use super::TrainingOrder;
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SchoolEvent {
     /// The page was opened with these parameters in its address.
     Open(String),
-    Train(Training),
+    Train(TrainingOrder),
     Stop,
     /// Begin again with the warm start.
     Restart,

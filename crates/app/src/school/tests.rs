@@ -1,3 +1,5 @@
+//! Runs that are stopped, lost, changed and begun again, with late and doubled replies.
+
 use volary_protocol::school::{Checkpoint, Event, Request, Updated};
 use volary_school::{Knobs, Preset, UpdateMetrics};
 
@@ -10,7 +12,7 @@ fn ready(query: &str) -> (School, u32) {
     assert_eq!(effects[0], SchoolEffect::StartWorker);
     let run = begun(&effects);
     reply(&mut school, run, begun_event(0));
-    assert_eq!(school.phase, Phase::Ready);
+    assert_eq!(school.phase, SchoolPhase::Ready);
     (school, run)
 }
 
@@ -63,7 +65,7 @@ fn what_is_chosen_while_the_run_is_loaded_is_done_afterwards() {
     let mut school = School::default();
     let run = begun(&school.update(SchoolEvent::Open(String::new())));
     assert_eq!(
-        school.update(SchoolEvent::Train(Training::UntilStopped)),
+        school.update(SchoolEvent::Train(TrainingOrder::UntilStopped)),
         []
     );
     assert!(school.is_training());
@@ -74,11 +76,11 @@ fn what_is_chosen_while_the_run_is_loaded_is_done_afterwards() {
 #[test]
 fn training_stops_after_the_current_update() {
     let (mut school, run) = ready("");
-    let effects = school.update(SchoolEvent::Train(Training::UntilStopped));
+    let effects = school.update(SchoolEvent::Train(TrainingOrder::UntilStopped));
     assert_eq!(requests(&effects), [&Request::Train { updates: None }]);
     // A second click changes nothing.
     assert_eq!(
-        school.update(SchoolEvent::Train(Training::UntilStopped)),
+        school.update(SchoolEvent::Train(TrainingOrder::UntilStopped)),
         []
     );
     reply(&mut school, run, updated(0));
@@ -87,14 +89,14 @@ fn training_stops_after_the_current_update() {
     assert_eq!(school.update(SchoolEvent::Stop), []);
     reply(&mut school, run, updated(1));
     school.update(SchoolEvent::TrainingEnded { run });
-    assert_eq!(school.phase, Phase::Ready);
+    assert_eq!(school.phase, SchoolPhase::Ready);
     assert_eq!(school.done(), 2);
 }
 
 #[test]
 fn doubled_and_late_replies_change_nothing() {
     let (mut school, run) = ready("");
-    school.update(SchoolEvent::Train(Training::UntilStopped));
+    school.update(SchoolEvent::Train(TrainingOrder::UntilStopped));
     reply(&mut school, run, updated(0));
     reply(&mut school, run, updated(0));
     assert_eq!(school.done(), 1);
@@ -114,7 +116,7 @@ fn doubled_and_late_replies_change_nothing() {
 #[test]
 fn a_lost_worker_is_replaced_and_training_continues_from_the_checkpoint() {
     let (mut school, run) = ready("");
-    school.update(SchoolEvent::Train(Training::UntilStopped));
+    school.update(SchoolEvent::Train(TrainingOrder::UntilStopped));
     for update in 0..13 {
         reply(&mut school, run, updated(update));
     }
@@ -139,7 +141,7 @@ fn a_lost_worker_is_replaced_and_training_continues_from_the_checkpoint() {
     assert_eq!(requests(&effects), [&Request::Train { updates: None }]);
     // Without a checkpoint since then, the run stops.
     assert_eq!(lose(&mut school, next), []);
-    assert_eq!(school.phase, Phase::Unbegun);
+    assert_eq!(school.phase, SchoolPhase::Unbegun);
     assert_eq!(school.done(), 10);
 }
 
@@ -253,7 +255,7 @@ fn one_update_is_explained_once_it_is_made() {
 fn training_goes_on_if_samples_cannot_be_stored() {
     let (mut school, run) = ready("");
     school.update(SchoolEvent::Store(4));
-    school.update(SchoolEvent::Train(Training::UntilStopped));
+    school.update(SchoolEvent::Train(TrainingOrder::UntilStopped));
     reply(
         &mut school,
         run,

@@ -1,3 +1,5 @@
+//! What chat APIs refuse is repaired or reported.
+
 use volary_core::json;
 
 use super::*;

@@ -2,9 +2,9 @@
 
 use volary_school::{Aggregation, Estimator, GroupRecord, Knobs};
 
-/// A stage of the story.
+/// How far the story has been told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
+pub enum StoryStage {
     #[default]
     Rollouts,
     Rewards,
@@ -13,41 +13,41 @@ pub enum Stage {
     Change,
 }
 
-impl Stage {
-    pub const ALL: [Stage; 5] = [
-        Stage::Rollouts,
-        Stage::Rewards,
-        Stage::Advantages,
-        Stage::Push,
-        Stage::Change,
+impl StoryStage {
+    pub const ALL: [StoryStage; 5] = [
+        StoryStage::Rollouts,
+        StoryStage::Rewards,
+        StoryStage::Advantages,
+        StoryStage::Push,
+        StoryStage::Change,
     ];
 
     pub fn title(self) -> &'static str {
         match self {
-            Stage::Rollouts => "1. Rollouts",
-            Stage::Rewards => "2. Rewards",
-            Stage::Advantages => "3. Advantages",
-            Stage::Push => "4. Loss",
-            Stage::Change => "5. What changed",
+            StoryStage::Rollouts => "1. Rollouts",
+            StoryStage::Rewards => "2. Rewards",
+            StoryStage::Advantages => "3. Advantages",
+            StoryStage::Push => "4. Loss",
+            StoryStage::Change => "5. What changed",
         }
     }
 }
 
 /// What a stage says about a group.
-pub fn explanation(stage: Stage, group: &GroupRecord, knobs: &Knobs) -> String {
+pub fn explanation(stage: StoryStage, group: &GroupRecord, knobs: &Knobs) -> String {
     let count = group.samples.len();
     match stage {
-        Stage::Rollouts => format!(
+        StoryStage::Rollouts => format!(
             "The policy answered the task {} {count} times. It samples each character by chance, so the answers differ. Framed \
              characters come from the environment.",
             group.prompt
         ),
-        Stage::Rewards => format!(
+        StoryStage::Rewards => format!(
             "The grader gave each sample a reward. The mean of the group is {}.",
             number(group.mean)
         ),
-        Stage::Advantages => advantages(group, knobs),
-        Stage::Push => {
+        StoryStage::Advantages => advantages(group, knobs),
+        StoryStage::Push => {
             let mask = if knobs.has_mask {
                 "Only characters that the policy wrote count: the loss mask leaves out the task and the replies."
             } else {
@@ -63,7 +63,7 @@ pub fn explanation(stage: Stage, group: &GroupRecord, knobs: &Knobs) -> String {
                  a negative one less probable. {mask} {mean}"
             )
         }
-        Stage::Change => {
+        StoryStage::Change => {
             "After one step of the optimiser the probability of each character is another one. A small step is meant: many of them \
              make a policy. Characters that good and bad samples share are pushed both ways, and hardly change."
                 .to_owned()
@@ -124,18 +124,19 @@ mod tests {
     #[test]
     fn advantages_are_explained_as_they_are_computed() {
         let mut knobs = Knobs::default();
-        let told = explanation(Stage::Advantages, &group(0.375, 0.5175), &knobs);
+        let told = explanation(StoryStage::Advantages, &group(0.375, 0.5175), &knobs);
         assert!(
             told.contains("(reward − 0.38) / 0.52") || told.contains("(reward − 0.37) / 0.52"),
             "{told}"
         );
-        assert!(explanation(Stage::Advantages, &group(1.0, 0.0), &knobs).contains("dead"));
+        assert!(explanation(StoryStage::Advantages, &group(1.0, 0.0), &knobs).contains("dead"));
         knobs.estimator = Estimator::Reinforce;
         assert!(
-            explanation(Stage::Advantages, &group(1.0, 0.0), &knobs).contains("without a baseline")
+            explanation(StoryStage::Advantages, &group(1.0, 0.0), &knobs)
+                .contains("without a baseline")
         );
         knobs.has_mask = false;
-        assert!(explanation(Stage::Push, &group(1.0, 0.0), &knobs).contains("mask is off"));
+        assert!(explanation(StoryStage::Push, &group(1.0, 0.0), &knobs).contains("mask is off"));
     }
 
     #[test]

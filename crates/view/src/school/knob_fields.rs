@@ -11,7 +11,7 @@ pub enum Control {
     Switch,
 }
 
-/// A knob.
+/// A setting of a run, with its texts and how it is read and written.
 pub struct KnobField {
     /// The name in links.
     pub name: &'static str,

@@ -18,7 +18,7 @@ use crate::import::transcript::{ImportedMessage, Transcript};
 /// The messages of a step, among its logs.
 const CONVERSATION: &str = "_conversation";
 
-/// A step of a summary.
+/// What a summary says about one turn of the policy.
 pub(super) struct StepSummary {
     /// The reward; `None` if it is missing or not finite.
     pub reward: Option<f64>,
