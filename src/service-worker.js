@@ -55,7 +55,10 @@ async function fetched(path, integrity) {
   return new Response(body, { headers });
 }
 
-/** Stores the files of these paths that are not stored yet, and reports the bytes after each. */
+/**
+ * Stores the files of these paths that are not stored yet, and reports the bytes after each. It opens the cache once: a request
+ * that goes on after another one failed would create the cache again that was deleted meanwhile.
+ */
 async function store(paths, report = () => {}) {
   const cache = await caches.open(CACHE);
   const left = paths.values();
@@ -63,7 +66,7 @@ async function store(paths, report = () => {}) {
   const storeNext = async () => {
     for (const path of left) {
       const [integrity, bytes] = BUILD.files[path];
-      if (!(await stored(path))) await cache.put(addressOf(path), await fetched(path, integrity));
+      if (!(await cache.match(addressOf(path)))) await cache.put(addressOf(path), await fetched(path, integrity));
       report(bytes);
     }
   };
