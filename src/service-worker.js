@@ -4,8 +4,8 @@
 // - The files of the first view and of a step in the playground are stored when a version is installed, all of them or none.
 //   Of the others, those that are used, and all of them once a person asked for it (page/browser/src/offline.rs): a whole
 //   page for each pupil is too much for the network of a school.
-// - The document and files without a hash in their names come from the network if there is one: whoever is online always gets
-//   the version that is served. What is stored is used only without a connection, and for files whose names tell their
+// - The document and files without a hash in their names come from the network if there is one, so users who are online always
+//   get the version that is served. What is stored is used only without a connection, and for files whose names tell their
 //   contents.
 // - An older version is deleted once no tab uses it. If it was stored whole, so is the next one.
 // - The tab of the first visit is served from the store as soon as that is complete. Later versions wait until no tab is served

@@ -44,7 +44,7 @@ class School {
     );
   }
 
-  /** One update at a time, so that the run has exactly so many. */
+  /** Makes exactly this many updates, one at a time. */
   async makes(updates) {
     const one = this.training.getByRole("button", { name: "One update" });
     for (let number = 1; number <= updates; number += 1) {
@@ -109,7 +109,7 @@ for (const size of ["wide", "narrow"]) {
     }));
 }
 
-test("one group is told slowly, from its samples to what one update changed", () =>
+test("one group is explained step by step, from its samples to what one update changed", () =>
   visit({ hash: ADDRESS }, async (page) => {
     const school = await new School(page).ready();
     const group = page.getByRole("region", { name: "One group, slowly" });

@@ -63,7 +63,7 @@ impl Finding {
             }
             Finding::NothingDiscouraged => {
                 "Samples fail, yet no advantage is negative: without a baseline the update makes everything that has a reward \
-                 more probable and nothing less probable. It learns slowly and unsteadily."
+                 more probable and nothing less probable."
             }
             Finding::SureAndWrong => {
                 "The entropy is low and most samples fail: the policy hardly tries anything new, so that nothing better is \

@@ -35,7 +35,7 @@ pub enum Aggregation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grader {
-    /// The environment.
+    /// The reward of the environment itself.
     #[default]
     Honest,
     /// A grader with a leak; see [`leaky_reward`](crate::Learnable::leaky_reward).

@@ -93,7 +93,7 @@ pub trait Learnable {
     /// The largest number of tokens in an episode.
     fn context(&self) -> usize;
 
-    /// A task.
+    /// Draws a task at random.
     fn exercise(&self, difficulty: Difficulty, random: &mut Random) -> Exercise;
 
     /// The task of a prompt that somebody wrote; `None` if it is none.

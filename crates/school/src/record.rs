@@ -15,7 +15,7 @@ pub struct UpdateMetrics {
     pub samples: usize,
     /// The number of prompts.
     pub groups: usize,
-    /// The mean reward, whoever gave it.
+    /// The mean reward, after prices.
     pub reward: f64,
     /// The mean of what the grader gave, before prices.
     pub graded: f64,

@@ -21,7 +21,7 @@
 //!   rows.
 //! - [`state_path`]: rows of a frame as paths into the state. [`measures`]: per-step amounts.
 //! - [`curve`]: amounts as geometry; [`curve_texts`]: in words. [`shapes`]: SVG paths. [`drawing`]: gauges and drawings. [`point_keys`]: the keys of a chart. [`summary`]: the summary of an episode.
-//! - [`turn`]: a streaming model response. [`welcome`]: what a newcomer is told.
+//! - [`turn`]: a streaming model response. [`welcome`]: the guide for newcomers.
 //! - [`recovery`]: the status while an evaluation is loaded, or stored results are migrated.
 //! - [`token_text`]: tokens in display form. [`token_lines`]: tokens as lines to scroll. [`token_shades`]: their shades by
 //!   a stream. [`token_cell`]: their marks. [`token_words`]: what is said about them.

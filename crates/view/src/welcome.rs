@@ -1,4 +1,4 @@
-//! What a newcomer is told above the first task: an invitation, a demonstration that is shown, or the steps of a person
+//! The guide above the first task: an invitation, a demonstration that is shown, or the steps of a person
 //! who acts. Pure.
 
 use volary_episode::Episode;
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(stage(0, Ending::Open, true), WelcomeStage::Watching);
         assert_eq!(stage(2, Ending::Done, true), WelcomeStage::Watching);
         assert_eq!(stage(2, Ending::Done, false), WelcomeStage::Watched);
-        // Reset begins anew.
+        // Reset starts over.
         assert_eq!(stage(0, Ending::Open, false), WelcomeStage::Invitation);
     }
 }

@@ -1,8 +1,8 @@
-//! One group told slowly: rollouts, rewards, advantages, what is pushed, what changed.
+//! One group explained step by step: rollouts, rewards, advantages, what is pushed, what changed.
 
 use volary_school::{Aggregation, Estimator, GroupRecord, Knobs};
 
-/// How far the story has been told.
+/// The part of the explanation that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StoryStage {
     #[default]

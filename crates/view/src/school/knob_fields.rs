@@ -104,7 +104,7 @@ pub const KNOB_FIELDS: [KnobField; 14] = [
     KnobField {
         name: "estimator",
         label: "Advantage",
-        help: "How rewards become advantages. Without a baseline nothing is discouraged: the curve gets noisy.",
+        help: "How rewards become advantages. Without a baseline, nothing that was sampled becomes less probable.",
         control: Control::Choice(ESTIMATORS),
         get: |knobs| {
             match knobs.estimator {
@@ -154,12 +154,12 @@ pub const KNOB_FIELDS: [KnobField; 14] = [
     number!(
         call_price,
         "Price of a call",
-        "Subtracted for each tool call. At 0.1 it does easy sums without the tool."
+        "Subtracted for each tool call. Watch how often it still calls the tool."
     ),
     number!(
         length_price,
         "Price of a character",
-        "Subtracted for each character that it writes: it learns to be brief, or to give up."
+        "Subtracted for each character that it writes: it is rewarded for being brief."
     ),
     KnobField {
         name: "aggregation",
