@@ -12,11 +12,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use volary_episode::native;
-use volary_policy::Weights;
-use volary_policy::file::read_8_bit;
 use volary_school::episodes::episodes;
 use volary_school::inspect::examine;
-use volary_school::{Difficulty, Knobs, Preset, Run, Update, UpdateMetrics};
+use volary_school::{Difficulty, Knobs, Preset, Run, Update, UpdateMetrics, shipped};
 
 use crate::ExitStatus;
 use crate::output::{self, plain};
@@ -80,19 +78,6 @@ fn preset(name: &str) -> Result<Preset, String> {
         let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name()).collect();
         format!("there is no such failure; choose {}", names.join(", "))
     })
-}
-
-/// The shipped warm start of an environment.
-fn warm_start(environment: &str) -> Result<Weights> {
-    let bytes: &[u8] = match environment {
-        "calculator" => include_bytes!("../../school/data/calculator.volp"),
-        "counter" => include_bytes!("../../school/data/counter.volp"),
-        "hands" => include_bytes!("../../school/data/hands.volp"),
-        other => bail!(
-            "there is no environment `{other}` in the school; choose calculator, counter or hands"
-        ),
-    };
-    Ok(read_8_bit(bytes)?)
 }
 
 /// The files of a run.
@@ -251,7 +236,7 @@ impl School {
         if let Some(preset) = self.preset {
             preset.plant(&mut knobs);
         }
-        let run = Run::new(knobs.clone(), warm_start(&knobs.environment)?)?;
+        let run = Run::new(knobs.clone(), shipped(&knobs.environment)?)?;
         folder.begin(&knobs)?;
         Ok(run)
     }
@@ -259,7 +244,7 @@ impl School {
     fn resumed(&self, folder: &Folder<'_>) -> Result<Run> {
         let checkpoint = folder.last_checkpoint()?;
         let knobs = Run::knobs_of(&checkpoint)?;
-        let run = Run::resume(&checkpoint, warm_start(&knobs.environment)?)?;
+        let run = Run::resume(&checkpoint, shipped(&knobs.environment)?)?;
         if run.updates() > self.updates {
             let (done, wanted) = (run.updates(), self.updates);
             bail!(

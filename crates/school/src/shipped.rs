@@ -27,6 +27,13 @@ mod tests {
     use crate::run::shape;
 
     #[test]
+    fn warm_starts_are_small_to_load() {
+        for bytes in [CALCULATOR, COUNTER, HANDS] {
+            assert!(bytes.len() < 30_000, "{}", bytes.len());
+        }
+    }
+
+    #[test]
     fn every_environment_has_a_warm_start_of_its_shape() {
         for learnable in learnables() {
             let weights = shipped(learnable.environment()).unwrap();

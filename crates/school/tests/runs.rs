@@ -10,19 +10,14 @@ use volary_analysis::training::{Catalog, TrainingRun};
 use volary_core::json::Json;
 use volary_episode::episode::{Ending, Outcome};
 use volary_episode::token_record::StreamKind;
-use volary_policy::file::read_8_bit;
 use volary_policy::{Network, Weights};
 use volary_school::episodes::episodes;
 use volary_school::inspect::{answer, examine, token_log_probs};
 use volary_school::warm_start::WarmStart;
-use volary_school::{Behaviour, Difficulty, Knobs, Preset, Run, RunError, learnable};
-
-const CALCULATOR: &[u8] = include_bytes!("../data/calculator.volp");
-const COUNTER: &[u8] = include_bytes!("../data/counter.volp");
-const HANDS: &[u8] = include_bytes!("../data/hands.volp");
+use volary_school::{Behaviour, Difficulty, Knobs, Preset, Run, RunError, learnable, shipped};
 
 fn weights() -> Weights {
-    read_8_bit(CALCULATOR).unwrap()
+    shipped("calculator").unwrap()
 }
 
 fn run(knobs: Knobs) -> Run {
@@ -43,15 +38,10 @@ fn hash(run: &Run) -> String {
 
 #[test]
 fn the_warm_starts_are_far_from_solving_their_tasks() {
-    let shipped = [
-        ("calculator", CALCULATOR, 0.15),
-        ("counter", COUNTER, 0.25),
-        ("hands", HANDS, 0.25),
-    ];
-    for (name, bytes, most) in shipped {
-        assert!(bytes.len() < 30_000);
+    let most = [("calculator", 0.15), ("counter", 0.25), ("hands", 0.25)];
+    for (name, most) in most {
         let learnable = learnable(name).unwrap();
-        let network = Network::new(read_8_bit(bytes).unwrap());
+        let network = Network::new(shipped(name).unwrap());
         let exam = examine(&*learnable, &network, Difficulty::Trained, 400, 1.0, 5).unwrap();
         assert!(
             (0.01..=most).contains(&exam.success),
@@ -123,7 +113,7 @@ fn damaged_checkpoints_are_refused_with_a_reason() {
     let mut newer = bytes.clone();
     newer[4] = 9;
     assert!(refuse(&newer).contains("newer version"));
-    let other = Run::resume(&bytes, read_8_bit(HANDS).unwrap());
+    let other = Run::resume(&bytes, shipped("hands").unwrap());
     assert!(matches!(other.err(), Some(RunError::Shape { .. })));
 }
 
