@@ -46,12 +46,16 @@ pub fn page() -> AnyView {
             }
         })
     };
+    let size = move || match state.school.with(|school| school.parameters) {
+        0 => "A small language model, ".to_owned(),
+        count => format!("A language model with {count} parameters, "),
+    };
     view! {
         <div class="school">
             <header class="school-head">
                 <h1>{"Watch an agent learn"}</h1>
                 <p>
-                    {"A language model with 26 thousand parameters, trained in this page by reinforcement learning: it samples answers, a \
+                    {size} {"trained in this page by reinforcement learning: it samples answers, a \
                      grader rewards them, and an update makes what was better than average more probable. At first it guesses. Then it \
                      discovers the tool, its arguments, and what to do with the result."}
                 </p>
