@@ -10,13 +10,12 @@ use volary_view::route::Route;
 use crate::pages;
 use volary_browser::storage::{self, Keep};
 use volary_browser::{appearance, element, files, keys, location};
-use volary_playground::intent::Intent;
-use volary_playground::intents;
+use volary_playground::files as playground_files;
 use volary_playground::page::PlaygroundPage;
 use volary_playground::state::Playground;
-use volary_playground::url_sync;
+use volary_playground::{choices, start, url_sync};
 use volary_ui::keep_alive::KeepAlive;
-use volary_ui::key_help::KEY_HELP;
+use volary_ui::key_help::KeyHelpContent;
 use volary_ui::lazy::{Coming, lazy};
 use volary_ui::navigation::{Page, Pages};
 use volary_ui::{AlertBox, Mark, Theme, ThemeSwitch};
@@ -41,18 +40,18 @@ const KEYS: &[(&str, &str)] = &[
 
 /// The root component.
 pub fn app() -> AnyView {
-    let playground = intents::provide();
-    intents::load_later(playground);
+    let playground = start::provide();
     let pages = Pages::provide(Route::parse(&location::hash()));
+    start::start(playground);
     let follow = move |route: Route| {
         match Page::of(&route) {
             Page::Playground => url_sync::follow(playground, route.clone()),
             page => {
                 // A notice of the playground does not apply to another page.
                 playground.notice().set(None);
-                // Other pages show and run the playground's environments as well; Review draws its rows first.
+                // Other pages show connected environments as well; Review draws its rows first.
                 if page != Page::Review {
-                    playground.intend(Intent::LoadCode);
+                    start::load_all(playground);
                 }
             }
         }
@@ -67,7 +66,7 @@ pub fn app() -> AnyView {
             }
         },
         move |files| match pages.shown.get_untracked() {
-            Page::Playground => playground.intend(Intent::TakeFiles(files)),
+            Page::Playground => playground_files::take_files(playground, files),
             _ => {
                 pages.with_hooks(move |hooks| (hooks.take_files)(files));
             }
@@ -86,14 +85,12 @@ pub fn app() -> AnyView {
                 .unwrap_or_default(),
         }
     });
-    let key_help = move || {
-        let keys = match pages.shown.get() {
-            Page::Playground => KEYS,
-            _ => pages.keys().unwrap_or(&[]),
-        };
-        playground.whole().track();
-        KEY_HELP.get().map(|view| view(help, keys))
-    };
+    let keys = Signal::derive(move || match pages.shown.get() {
+        Page::Playground => KEYS,
+        _ => pages.keys().unwrap_or(&[]),
+    });
+    provide_context(KeyHelpContent { open: help, keys });
+    let was_asked = Memo::new(move |former: Option<&bool>| former == Some(&true) || help.get());
     let others = Page::ALL.iter().filter_map(|(page, name, _)| {
         let (page, load) = (*page, pages::load(*page)?);
         Some(view! { <LazyPage pages page name load/> })
@@ -128,7 +125,7 @@ pub fn app() -> AnyView {
             {others.collect_view()}
         </main>
         <DropOverlay playground pages/>
-        {key_help}
+        <Show when=move || was_asked.get()>{lazy("the help", pages::key_help)}</Show>
     }
     .into_any()
 }
@@ -141,7 +138,7 @@ fn focus_next_action() -> bool {
 
 /// The root component in a frame of another page (`?embed=1`).
 pub fn embedded() -> AnyView {
-    intents::provide();
+    start::provide();
     lazy("The episode", pages::embed)
 }
 
@@ -275,11 +272,11 @@ fn press_key(playground: Playground, press: &keys::KeyPress) -> bool {
             true
         }
         "R" => {
-            playground.intend(Intent::Reset);
+            choices::start_over(playground);
             true
         }
         "s" => {
-            playground.intend(Intent::Share);
+            playground_files::share(playground);
             true
         }
         "p" => {

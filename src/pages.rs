@@ -11,12 +11,10 @@ use volary_view::route::Route;
 
 use volary_browser::lazy::{DrawFn, Loaded};
 use volary_browser::{appearance, location, spawn};
-use volary_playground::built_in;
 use volary_review::opened_pages;
 use volary_ui::lazy::Coming;
 use volary_ui::navigation::Page;
 use volary_ui::styles;
-use volary_ui::whole;
 
 /// The loader of a page; `None` for the page that is part of the first load.
 pub fn load(page: Page) -> Option<fn() -> Coming> {
@@ -50,16 +48,18 @@ pub fn load_ahead() {
 
 /// Loads the view for frames in other pages.
 pub fn embed() -> Coming {
-    Box::pin(async move {
-        let (page, _) = try_join(embedded(), built_in::load()).await?;
-        Ok(page)
-    })
+    Box::pin(embedded())
 }
 
-/// Makes available what the pages share and a first view does not need.
-fn install_shared() {
-    styles::adopt_later();
-    whole::install();
+/// Loads the help dialog.
+pub fn key_help() -> Coming {
+    Box::pin(help())
+}
+
+#[wasm_split(playground, wasm_split_path = leptos::wasm_split, fallible)]
+fn help() -> Loaded<DrawFn> {
+    styles::adopt_connections();
+    Ok(volary_ui::key_help::key_help)
 }
 
 /// Review, with the code of what the address opens in it.
@@ -73,10 +73,9 @@ async fn table_or_opened() -> Loaded<DrawFn> {
     }
 }
 
-/// The table uses nothing of `later`; `opened_pages` installs it.
 #[wasm_split(review, wasm_split_path = leptos::wasm_split, fallible)]
 fn review() -> Loaded<DrawFn> {
-    styles::adopt_later();
+    styles::adopt_connections();
     appearance::adopt(include_str!("../style/library.css"));
     appearance::adopt(include_str!("../style/table.css"));
     appearance::adopt(include_str!("../style/mapping.css"));
@@ -87,7 +86,7 @@ fn review() -> Loaded<DrawFn> {
 
 #[wasm_split(evaluate, wasm_split_path = leptos::wasm_split, fallible)]
 fn evaluate() -> Loaded<DrawFn> {
-    install_shared();
+    styles::adopt_connections();
     appearance::adopt(include_str!("../style/evaluate.css"));
     appearance::adopt(include_str!("../style/results.css"));
     Ok(volary_evaluate::page)
@@ -95,17 +94,16 @@ fn evaluate() -> Loaded<DrawFn> {
 
 #[wasm_split(learn, wasm_split_path = leptos::wasm_split, fallible)]
 fn learn() -> Loaded<DrawFn> {
-    install_shared();
+    styles::adopt_connections();
     appearance::adopt(include_str!("../style/reading.css"));
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/present.css"));
-    volary_ui::prose::install();
     Ok(volary_teach::learn::page::page)
 }
 
 #[wasm_split(school_page, wasm_split_path = leptos::wasm_split, fallible)]
 fn school() -> Loaded<DrawFn> {
-    install_shared();
+    styles::adopt_connections();
     appearance::adopt(include_str!("../style/school.css"));
     Ok(volary_school_page::page::page)
 }
@@ -113,27 +111,26 @@ fn school() -> Loaded<DrawFn> {
 /// In the part of the lessons, whose player it uses.
 #[wasm_split(learn, wasm_split_path = leptos::wasm_split, fallible)]
 fn class() -> Loaded<DrawFn> {
-    install_shared();
+    styles::adopt_connections();
     appearance::adopt(include_str!("../style/reading.css"));
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/class.css"));
-    volary_ui::prose::install();
     Ok(volary_teach::class::page::page)
 }
 
 /// In the same part as the lessons, whose player it shows.
 #[wasm_split(learn, wasm_split_path = leptos::wasm_split, fallible)]
 fn embedded() -> Loaded<DrawFn> {
+    styles::adopt_connections();
     appearance::adopt(include_str!("../style/reading.css"));
     appearance::adopt(include_str!("../style/learn.css"));
     appearance::adopt(include_str!("../style/embed.css"));
-    volary_ui::prose::install();
     Ok(volary_teach::embed::page::page)
 }
 
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
 fn settings() -> Loaded<DrawFn> {
-    install_shared();
+    styles::adopt_connections();
     appearance::adopt(include_str!("../style/settings.css"));
     Ok(volary_settings::settings::page::page)
 }
@@ -142,7 +139,7 @@ fn settings() -> Loaded<DrawFn> {
 /// its own.
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible)]
 fn environments() -> Loaded<DrawFn> {
-    install_shared();
+    styles::adopt_connections();
     appearance::adopt(include_str!("../style/settings.css"));
     appearance::adopt(include_str!("../style/environments.css"));
     Ok(volary_settings::environments::page::page)
@@ -150,7 +147,7 @@ fn environments() -> Loaded<DrawFn> {
 
 #[wasm_split(template, wasm_split_path = leptos::wasm_split, fallible)]
 fn template() -> Loaded<DrawFn> {
-    install_shared();
+    styles::adopt_connections();
     appearance::adopt(include_str!("../style/lab.css"));
     Ok(volary_settings::lab::page::page)
 }

@@ -19,7 +19,6 @@
 //! - [`rival_match`]: a policy plays the task that a person played.
 //! - [`run_choice`]: what **Run** does.
 //! - [`saver`]: under which id a played episode is stored.
-//! - [`unattended`]: a session whose environment can ask nobody.
 //! - [`worker_losses`]: whether a lost worker is replaced at once.
 //! - [`setup`]: which environment and task are chosen.
 //! - [`sharing`]: contents of a shared link.
@@ -57,7 +56,6 @@ pub mod session;
 pub mod setup;
 pub mod sharing;
 pub mod tasks;
-pub mod unattended;
 mod worker;
 pub mod worker_losses;
 
@@ -129,6 +127,15 @@ impl PlaygroundMachine {
         }
     }
 
+    /// A playground whose worker has other playgrounds too. The ids of its environments are above `last`.
+    pub fn in_shared_worker(known: KnownEnvironments, last: EnvironmentId) -> PlaygroundMachine {
+        PlaygroundMachine {
+            known,
+            session: Session::with_ids_above(last),
+            ..PlaygroundMachine::default()
+        }
+    }
+
     /// Shows the first episode of a task. It is a method of its own so that a page can show one before the code behind
     /// [`PlaygroundMachine::update`] is loaded.
     pub fn start_with(&mut self, episode: Episode, task: Option<TaskPlace>) {
@@ -177,7 +184,8 @@ impl PlaygroundMachine {
                 recipe,
                 actions,
                 id,
-            } => self.open_chosen(recipe, actions, id, effects),
+                name,
+            } => self.open_chosen(recipe, actions, (id, name), effects),
             Event::Replay {
                 recipe,
                 actions,
@@ -185,7 +193,7 @@ impl PlaygroundMachine {
             } => {
                 if !self.must_show_code(&recipe, &actions, effects) {
                     self.show_recipe(&recipe, effects);
-                    self.open(recipe, actions, id, effects);
+                    self.open(recipe, actions, (id, None), effects);
                 }
             }
             Event::Show(episode) => self.show(*episode, effects),

@@ -14,7 +14,7 @@ use super::pool::idle_workers;
 use super::setup::PolicyChoice;
 use super::state::Evaluations;
 use volary_connections::models::connections;
-use volary_playground::intent::Intent;
+use volary_playground::start::load_all;
 use volary_ui::SchemaForm;
 use volary_ui::icon::{Glyph, NamedIcon};
 
@@ -24,9 +24,9 @@ const FORM: &str = "evaluation-form";
 pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
     let setup = EvaluationSetup::new(evaluations);
     let playground = evaluations.playground;
-    playground.intend(Intent::LoadCode);
+    load_all(playground);
     Effect::new(move |_| {
-        if playground.whole().get() {
+        if playground.can_play() {
             untrack(|| source::refresh(setup));
             idle_workers::start();
         }

@@ -7,7 +7,7 @@ use super::state::Playground;
 
 /// The registry entry of an environment.
 pub fn entry(playground: Playground, name: &str) -> Option<EnvironmentEntry> {
-    playground.whole().track();
+    playground.can_play();
     playground.registry().with_value(|registry| {
         let mut entries = registry.environments.iter();
         entries.find(|entry| entry.name == name).copied()

@@ -3,15 +3,14 @@
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::forks::COMPARE_FORK;
-use super::intent::Intent;
-use super::parts::once_whole;
+use super::files::{pick_file, share, show_export};
+use super::forks::CompareFork;
 use super::run_controls::RunControls;
 use super::state::use_playground;
-use super::terms::terms;
 use volary_app::playground::Event;
 use volary_app::playground::address::last_step;
 use volary_app::playground::session::Phase;
+use volary_ui::term::Terms;
 use volary_ui::{EpisodeStatus, Glyph, Icon, Timeline};
 
 #[component]
@@ -40,10 +39,10 @@ pub(super) fn EpisodeBar() -> impl IntoView {
             <RunControls/>
             <div class="status-area">
                 <EpisodeStatus episode=playground.episode() edition=playground.edition()/>
-                {terms(playground, "status", &["reward", "done", "truncated"])}
+                <Terms place="status" terms=&["reward", "done", "truncated"]/>
             </div>
             <div class="episode-actions button-row">
-                {once_whole(playground, &COMPARE_FORK)}
+                <CompareFork/>
                 <Show when=move || playground.former().with(Option::is_some)>
                     <button
                         type="button"
@@ -75,21 +74,21 @@ pub(super) fn EpisodeBar() -> impl IntoView {
                     <button
                         type="button"
                         class="quiet"
-                        on:click=move |_| playground.intend(Intent::PickFile)
+                        on:click=move |_| pick_file(playground)
                     >
                         {import}
                     </button>
                     <button
                         type="button"
                         disabled=is_empty
-                        on:click=move |_| transfer.exporting.set(true)
+                        on:click=move |_| show_export(playground)
                     >
                         {"Export"}
                     </button>
                     <button
                         type="button"
                         disabled=is_empty
-                        on:click=move |_| playground.intend(Intent::Share)
+                        on:click=move |_| share(playground)
                     >
                         {"Share"}
                     </button>

@@ -5,19 +5,11 @@ use volary_episode::{Episode, Link, Relation};
 use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
 use super::state::use_playground;
-use volary_ui::later::LaterView;
-
-/// Slot for [`CompareFork`]. It is empty until the lazily loaded code is installed; no episode is a fork before that.
-pub(super) static COMPARE_FORK: LaterView = LaterView::new();
-
-pub(super) fn install() {
-    COMPARE_FORK.set(|| view! { <CompareFork/> }.into_any());
-}
 
 /// Links to a comparison of the shown episode with the one that it was forked from: a trajectory in Review, or the
 /// steps that were played here before.
 #[component]
-fn CompareFork() -> impl IntoView {
+pub(super) fn CompareFork() -> impl IntoView {
     let playground = use_playground();
     let fork = Memo::new(move |_| {
         playground.edition().track();

@@ -11,13 +11,12 @@ use volary_episode::{Ending, Episode};
 use volary_view::tree::StepFrames;
 
 use super::entries;
-use super::hidden_members::HIDDEN_MEMBERS;
-use super::parts::once_whole;
+use super::hidden_members::HiddenMembers;
 use super::remote_environments::is_remote;
 use super::state::{Playground, use_playground};
-use super::terms::terms;
 use super::view_messages::ViewMessages;
 use volary_browser::{self as browser, timers};
+use volary_ui::term::Terms;
 use volary_ui::{CopyButton, FrameTree, FrameView, RewardCurve};
 
 /// Threshold in seconds. A view that renders faster than this follows the selection at once.
@@ -50,7 +49,7 @@ pub(super) fn FramePane() -> impl IntoView {
     let hidden = playground.hidden_members().into();
     view! {
         <FrameAndTree playground shown hidden place="frame"/>
-        {once_whole(playground, &HIDDEN_MEMBERS)}
+        <HiddenMembers/>
         <RewardCurve episode=shown.episode edition=shown.edition selected=shown.selected/>
     }
 }
@@ -91,7 +90,7 @@ pub fn FrameAndTree(
         <div class="pane-head">
             <h2>{"State"}</h2>
             <span class="term">{"frame"}</span>
-            {terms(playground, place, &["frame"])}
+            <Terms place terms=&["frame"]/>
             <p class="help">{heading}</p>
             <CopyButton text=copied/>
         </div>

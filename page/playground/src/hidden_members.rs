@@ -1,7 +1,5 @@
 //! Hides members of the frame's state from the player: those that the environment's configuration marks as `writeOnly`,
 //! while the player may still find the answer ([`volary_view::hidden_answer`]), unless the user reveals them.
-//!
-//! The opening record has such a member too; it is hidden before this code is loaded.
 
 use leptos::prelude::*;
 use volary_core::json::{Json, Text};
@@ -10,18 +8,10 @@ use volary_view::hidden_answer::may_show_answer;
 
 use super::entries;
 use super::state::{Playground, use_playground};
-use volary_ui::later::LaterView;
-
-/// Slot for [`HiddenMembers`], filled when the lazily loaded code is installed.
-pub(super) static HIDDEN_MEMBERS: LaterView = LaterView::new();
-
-pub(super) fn install() {
-    HIDDEN_MEMBERS.set(|| view! { <HiddenMembers/> }.into_any());
-}
 
 /// Keeps the list of hidden members up to date and renders the button that reveals them.
 #[component]
-fn HiddenMembers() -> impl IntoView {
+pub(super) fn HiddenMembers() -> impl IntoView {
     let playground = use_playground();
     let hidden = playground.hidden_members();
     // Id of the episode whose members are revealed. A new episode hides them again.

@@ -2,10 +2,7 @@
 
 use leptos::prelude::*;
 use volary_app::playground::Event;
-use volary_app::playground::known::KnownEnvironments;
 
-use super::python;
-use super::remote_environments;
 use super::state::Playground;
 
 /// Follows the environments that can be opened: the page's, those of servers, and those of Python files.
@@ -16,13 +13,9 @@ pub(super) fn follow_known(playground: Playground) {
 
 /// Reports the environments that can be opened now. Tracks changes.
 pub(super) fn report_known(playground: Playground) {
-    playground.whole().track();
-    let known = KnownEnvironments {
-        built_in: playground
-            .registry()
-            .with_value(|registry| registry.available().collect()),
-        others: remote_environments::others(playground),
-        code: python::known_code(playground),
+    let known = match playground.lazy_code() {
+        Some(code) => (code.connected.known)(playground),
+        None => playground.built_in_environments(),
     };
     if playground.with_untracked(|machine| *machine.known() != known) {
         playground.update(Event::Known(known));

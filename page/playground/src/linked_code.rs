@@ -28,7 +28,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const ADVICE: &str = "Download the file and import it under Environments.";
 
 /// The state of the file.
-pub fn linked_code(playground: Playground) -> RwSignal<LinkedCode> {
+fn linked_code(playground: Playground) -> RwSignal<LinkedCode> {
     let slot = playground.linked_code();
     slot.get_value().unwrap_or_else(|| {
         let code = RwSignal::default();
@@ -47,6 +47,11 @@ pub fn open(playground: Playground, url: &str) {
 /// Drops the file, because something else is opened.
 pub fn leave(playground: Playground) {
     update(playground, Event::Leave);
+}
+
+/// Returns whether the file is being fetched or waits for consent.
+pub(super) fn is_pending(playground: Playground) -> bool {
+    linked_code(playground).with_untracked(LinkedCode::is_pending)
 }
 
 fn update(playground: Playground, event: Event) {

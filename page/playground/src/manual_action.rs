@@ -16,7 +16,7 @@ use volary_browser as browser;
 pub const TOOL_FORM: &str = "tool-form";
 
 /// Changes the action, given the tools of the shown episode.
-pub(super) fn change<T: Default>(
+fn change<T: Default>(
     playground: Playground,
     act: impl FnOnce(&mut ActionComposer, &[Tool], &mut Form) -> T,
 ) -> T {
@@ -28,6 +28,28 @@ pub(super) fn change<T: Default>(
             .try_update(|form| act(composer, &episode.tools, form))
     });
     changed.flatten().unwrap_or_default()
+}
+
+/// Chooses a tool, whose form is then shown. Without a tool, the action consists of the collected calls only.
+pub(super) fn choose_tool(playground: Playground, name: Option<&Text>) {
+    change(playground, |composer, tools, form| match name {
+        Some(name) => composer.choose(name, tools, form),
+        None => composer.choose_none(form),
+    });
+}
+
+/// Loads a collected call into the form.
+pub(super) fn edit_call(playground: Playground, index: usize) {
+    change(playground, |composer, tools, form| {
+        composer.edit_call(index, tools, form);
+    });
+}
+
+/// Removes a collected call from the action.
+pub(super) fn remove_call(playground: Playground, index: usize) {
+    change(playground, |composer, tools, form| {
+        composer.remove_call(index, tools, form);
+    });
 }
 
 /// Adds the call in the form to the action. Returns `false` if a field is invalid; the field is then marked.

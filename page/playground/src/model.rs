@@ -32,7 +32,7 @@ use volary_ui::lazy::lazy;
 /// that first uses it may be unmounted.
 fn state(playground: Playground) -> ModelState {
     playground.model().get_value().unwrap_or_else(|| {
-        let owner = playground.code().with_value(|code| code.owner.clone());
+        let owner = playground.owner().get_value();
         let state = match owner {
             Some(owner) => owner.with(ModelState::new),
             None => ModelState::new(),

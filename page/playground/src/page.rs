@@ -5,12 +5,11 @@ use volary_app::playground::Event;
 use volary_app::playground::consent::EpisodeAttempt;
 use volary_app::playground::policy::PolicyKind;
 
-use super::code_loading;
 use super::episode_bar::EpisodeBar;
 use super::frame_pane::FramePane;
 use super::model;
-use super::next_task::NEXT_TASK;
-use super::parts::{once, once_whole};
+use super::next_task::NextTask;
+use super::parts::{once, once_loaded};
 use super::policy_pane::PolicyPane;
 use super::setup_pane::SetupPane;
 use super::state::{Playground, use_playground};
@@ -58,7 +57,8 @@ pub fn PlaygroundPage() -> impl IntoView {
                 </div>
                 <section class="pane transcript-pane" id="transcript-pane" aria-label="Episode">
                     <Welcome/>
-                    {once_whole(playground, &NEXT_TASK)}
+                    <NextTask/>
+                    {once_loaded(playground, |code| code.second_run)}
                     <Transcript
                         episode=playground.episode()
                         edition
@@ -78,7 +78,7 @@ pub fn PlaygroundPage() -> impl IntoView {
                 </section>
             </div>
             <PaneJumps panes=PANES/>
-            {code_loading::dialogs(playground)}
+            {once_loaded(playground, |code| code.dialogs)}
             {once(
                 move || playground.policy().inspected.with(Option::is_some),
                 model::requests_dialog,

@@ -1,18 +1,16 @@
 //! Parts of the page that are drawn once they are needed, or once their code is loaded.
 
 use leptos::prelude::*;
-use volary_ui::later::LaterView;
 
+use super::lazy_code::LazyCode;
 use super::state::Playground;
 
-/// A part of the page whose code is loaded with the rest of the playground.
-pub(super) fn once_whole(playground: Playground, part: &'static LaterView) -> AnyView {
-    // One closure for all such parts; otherwise the compiler generates one for each.
-    (move || {
-        playground.whole().track();
-        part.get().map(|view| view())
-    })
-    .into_any()
+/// A part of the page whose code is loaded after the first view.
+pub(super) fn once_loaded(
+    playground: Playground,
+    part: fn(&'static LazyCode) -> fn() -> AnyView,
+) -> AnyView {
+    (move || playground.lazy_code().map(|code| part(code)())).into_any()
 }
 
 /// A part of the page that is built on first use and then stays mounted.

@@ -4,7 +4,8 @@ use leptos::prelude::*;
 use volary_app::playground::policy::PolicyKind;
 
 use super::entries;
-use super::intent::Intent;
+use super::policy_settings;
+use super::run_loop;
 use super::state::{Playground, use_playground};
 use volary_connections::models::connections;
 use volary_ui::Dialog;
@@ -52,7 +53,7 @@ fn model_choice(playground: Playground) -> AnyView {
                     href="#/settings"
                     on:click=move |_| {
                         playground.policy().is_choosing.set(false);
-                        playground.intend(Intent::ChoosePolicy(PolicyKind::Model));
+                        policy_settings::choose_policy(playground, PolicyKind::Model);
                     }
                 >
                     {"Connect model"}
@@ -68,7 +69,7 @@ fn model_choice(playground: Playground) -> AnyView {
 fn Choice(playground: Playground, kind: PolicyKind, #[prop(into)] help: String) -> impl IntoView {
     view! {
         <li>
-            <button type="button" on:click=move |_| playground.intend(Intent::RunWith(kind))>
+            <button type="button" on:click=move |_| run_loop::run_with(playground, kind)>
                 {kind.name()}
             </button>
             <span class="help">{help}</span>

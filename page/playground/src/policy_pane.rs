@@ -6,17 +6,16 @@ use volary_app::playground::Event;
 use volary_app::playground::consent::EpisodeAttempt;
 use volary_app::playground::policy::PolicyKind;
 
+use super::choices::choose_policy;
 use super::entries;
-use super::intent::Intent;
 use super::model;
-use super::parts::once_whole;
+use super::parts::once_loaded;
+use super::play_against::PlayAgainst;
 use super::policy_settings::POLICY_FORM;
-use super::rival::PLAY_AGAINST;
 use super::state::use_playground;
-use super::terms::terms;
-use volary_connections::outside::costs::ROLE_COSTS;
 use volary_ui::SchemaForm;
 use volary_ui::field::Field;
+use volary_ui::term::Terms;
 
 #[component]
 pub(super) fn PolicyPane() -> impl IntoView {
@@ -29,7 +28,7 @@ pub(super) fn PolicyPane() -> impl IntoView {
             .get_untracked()
             .fits(entries::chosen(playground).as_ref())
         {
-            playground.intend(Intent::ChoosePolicy(PolicyKind::Manual));
+            choose_policy(playground, PolicyKind::Manual);
         }
     });
     let kinds = move || {
@@ -43,7 +42,7 @@ pub(super) fn PolicyPane() -> impl IntoView {
     let choose = move |event| {
         let name = event_target_value(&event);
         let kind = PolicyKind::ALL.into_iter().find(|kind| kind.name() == name);
-        playground.intend(Intent::ChoosePolicy(kind.unwrap_or_default()));
+        choose_policy(playground, kind.unwrap_or_default());
     };
     let settings = move || match policy.kind.get() {
         PolicyKind::Manual => ().into_any(),
@@ -64,7 +63,7 @@ pub(super) fn PolicyPane() -> impl IntoView {
         >
             <div class="heading">
                 <h2>{"Policy"}</h2>
-                {terms(playground, "policy", &["policy", "oracle"])}
+                <Terms place="policy" terms=&["policy", "oracle"]/>
             </div>
             <Field id="policy" label="Policy">
                 <select
@@ -85,7 +84,9 @@ pub(super) fn PolicyPane() -> impl IntoView {
                     <button
                         type="button"
                         class="quiet small"
-                        on:click=move |_| playground.intend(Intent::ScriptFromEpisode)
+                        on:click=move |_| {
+                            playground.play_with(move |code| (code.script_from_episode)(playground));
+                        }
                     >
                         {"Use this episode's actions"}
                     </button>
@@ -95,8 +96,8 @@ pub(super) fn PolicyPane() -> impl IntoView {
             <button type="submit" hidden>
                 {"Run"}
             </button>
-            {once_whole(playground, &PLAY_AGAINST)}
-            {once_whole(playground, &ROLE_COSTS)}
+            <PlayAgainst/>
+            {once_loaded(playground, |code| code.role_costs)}
         </form>
     }
 }

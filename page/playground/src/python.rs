@@ -5,9 +5,9 @@ use volary_core::Object;
 use volary_episode::Recipe;
 use volary_remote::task;
 
-use super::intent::Intent;
 use super::python_entries::PythonEntry;
 use super::state::Playground;
+use super::url_sync;
 use volary_app::python::files::{Description, PythonSource};
 use volary_connections::python::stored;
 
@@ -52,7 +52,7 @@ pub fn play_python(
     // Update the entries at once: the subscriber to the stored files is notified later.
     let entries = playground.setup().python;
     entries.update(|entries| entries.put(entry));
-    playground.intend(Intent::GoToEnvironment(environment.to_string()));
+    url_sync::go_to_environment(playground, &environment);
 }
 
 /// The code that the user knows: it ran from a file of this browser, or the user agreed to it. Tracks changes.

@@ -34,11 +34,3 @@ pub(super) fn ask(playground: Playground, question: QuestionId, asked: Question)
     };
     questions.ask(asked, Box::new(reply));
 }
-
-/// Drops all questions because their worker is gone. A later worker reuses their ids.
-pub(super) fn clear(playground: Playground) {
-    let questions = playground
-        .driver()
-        .try_update_value(|driver| driver.questions.take());
-    drop(questions);
-}

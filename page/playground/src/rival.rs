@@ -8,84 +8,23 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_app::playground as machine;
 use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::rival_match::{Effect, Event, RivalMatch, ShownEpisode};
 use volary_episode::{Episode, Recipe};
 use volary_view::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
-use super::intent::Intent;
 use super::policy_settings;
-use super::remote_environments::is_remote;
 use super::run_loop;
-use super::state::{Playground, use_playground};
+use super::state::Playground;
 use super::url_sync;
 use volary_browser::{self as browser, location, timers};
 use volary_connections::models::connections;
-use volary_ui::later::{Act, LaterView};
-
-/// Slot for [`PlayAgainst`]. It is empty until the lazily loaded code is installed; nobody has played before that.
-pub(super) static PLAY_AGAINST: LaterView = LaterView::new();
-
-pub(super) fn install() {
-    PLAY_AGAINST.set(|| view! { <PlayAgainst/> }.into_any());
-}
 
 /// How often the run is looked at until its first step.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Offers the match while an episode is shown that a person played here.
-#[component]
-fn PlayAgainst() -> impl IntoView {
-    let playground = use_playground();
-    let can_play = Memo::new(move |_| {
-        let is_person = playground.policy().kind.get() == PolicyKind::Manual;
-        playground.episode().with(|episode| {
-            is_person
-                && !episode.steps.is_empty()
-                && !is_remote(episode)
-                && playground.may_go_back()
-        })
-    });
-    view! {
-        <Show when=move || can_play.get()>
-            <div class="button-row">
-                <button
-                    type="button"
-                    class="quiet small"
-                    title="It plays the same task with the same seed, next to yours"
-                    on:click=move |_| challenge(playground)
-                >
-                    {"Play against a model"}
-                </button>
-            </div>
-        </Show>
-    }
-}
-
-/// Lets a model play the shown episode's task.
-fn challenge(playground: Playground) {
-    playground.update(machine::Event::Leave);
-    let episode = playground.episode().get_untracked();
-    let stored = playground.with_untracked(|machine| machine.stored_id());
-    let id = stored.unwrap_or_else(|| episode.id.clone()).to_string();
-    if let Some(recipe) = episode.recipe.clone() {
-        drop(episode);
-        play(playground, id, recipe);
-    }
-}
-
-/// Lets a model play the task of a stored episode, from any page.
-pub fn play_from_elsewhere(playground: Playground, episode: &Episode) {
-    let Some(recipe) = episode.recipe.clone() else {
-        return;
-    };
-    let id = episode.id.to_string();
-    let act: Act = std::sync::Arc::new(move || play(playground, id.clone(), recipe.clone()));
-    playground.intend(Intent::Do(act));
-}
-
-fn play(playground: Playground, person: String, recipe: Recipe) {
+/// Lets a model play the task of a stored episode.
+pub(super) fn play(playground: Playground, person: String, recipe: Recipe) {
     let is_connected = untrack(|| connections::read(|known| !known.list().is_empty()));
     let kind = if is_connected {
         PolicyKind::Model

@@ -26,6 +26,7 @@ pub fn run(playground: Playground) {
 
 /// Starts a run with the policy that the user has just chosen.
 pub fn run_with(playground: Playground, kind: PolicyKind) {
+    playground.begin_attempt();
     playground.policy().is_choosing.set(false);
     policy_settings::choose_policy(playground, kind);
     playground.update(Event::Attempt(EpisodeAttempt::Run));

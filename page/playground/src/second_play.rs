@@ -7,6 +7,7 @@ use volary_core::json::Text;
 use volary_episode::{Episode, Recipe};
 use volary_protocol::environments::Request;
 
+use super::connected;
 use super::incoming_episode::receive;
 use super::state::Playground;
 use super::worker;
@@ -22,7 +23,7 @@ pub(crate) async fn play_aside(
     actions: Vec<AnyMessage>,
 ) -> Result<Episode, Text> {
     worker::warm_up(playground);
-    worker::give_python(playground, &recipe);
+    connected::give_python(playground, &recipe);
     let environment = playground
         .machine()
         .try_update_value(Machine::new_environment)

@@ -18,16 +18,13 @@ use volary_view::form::Form;
 use super::manual_action;
 use super::mirror::show_machine;
 use super::opening_record;
-use super::players;
-use super::python;
-use super::questions;
 use super::redraws;
 use super::remote_environments;
 use super::run_loop;
-use super::saving;
 use super::setup;
 use super::shown_place;
 use super::state::Playground;
+use super::turns;
 use super::url_sync;
 use super::worker;
 use volary_browser as browser;
@@ -81,7 +78,7 @@ fn carry_out(playground: Playground, effect: Effect) {
         Effect::Send(command) => send(playground, command),
         Effect::StartWorker => worker::warm_up(playground),
         Effect::DropWorker => {
-            questions::clear(playground);
+            clear_questions(playground);
             let worker = playground
                 .driver()
                 .try_update_value(|driver| driver.worker.take());
@@ -91,17 +88,23 @@ fn carry_out(playground: Playground, effect: Effect) {
         Effect::CloseOthers(environment) => close_others(playground, environment),
         Effect::CloseOnServers(open) => {
             for ServerEnvironment { url, env_id } in open {
-                remote_environments::close(&url, &env_id);
+                playground.with_code("The connection to the server", move |code| {
+                    (code.connected.close)(&url, &env_id);
+                });
             }
         }
         Effect::StopPython => {
-            if untrack(|| python::is_python_chosen(playground)) {
-                volary_connections::python::runtime::stop();
+            if let Some(code) = playground.lazy_code_untracked() {
+                (code.connected.stop)(playground);
             }
         }
-        Effect::Ask { id, question } => questions::ask(playground, id, question),
-        Effect::Seat { run } => players::seat(playground, run),
-        Effect::Decide { run, steps } => players::decide(playground, run, steps),
+        Effect::Ask { id, question } => {
+            playground.with_code("The answer to the environment", move |code| {
+                (code.ask)(playground, id, question);
+            });
+        }
+        Effect::Seat { run } => seat(playground, run),
+        Effect::Decide { run, steps } => turns::decide(playground, run, steps),
         Effect::Pause { run, seconds } => {
             after(
                 playground,
@@ -109,11 +112,13 @@ fn carry_out(playground: Playground, effect: Effect) {
                 Event::Paused { run },
             );
         }
-        Effect::DropPlayer => players::drop_player(playground),
+        Effect::DropPlayer => turns::drop_player(playground),
         Effect::AwaitStep { edition, steps } => {
             after(playground, PATIENCE, Event::StepIsLate { edition, steps });
         }
-        Effect::ChoosePolicy => playground.policy().is_choosing.set(true),
+        Effect::ChoosePolicy => playground.with_code("The choice of a policy", move |_| {
+            playground.policy().is_choosing.set(true);
+        }),
         Effect::StartOver => {
             setup::reset(playground);
             update(playground, Event::RunOnceOpened);
@@ -129,7 +134,11 @@ fn carry_out(playground: Playground, effect: Effect) {
         Effect::ShowOpening => {
             opening_record::begin_known(playground);
         }
-        Effect::AgreeToCode(recipe) => python::agree(playground, &recipe),
+        Effect::AgreeToCode(recipe) => {
+            if let Some(code) = playground.lazy_code_untracked() {
+                (code.connected.agree)(playground, &recipe);
+            }
+        }
         Effect::RestoreAddress => shown_place::restore(playground),
         Effect::AdaptAction => manual_action::adapt_to_episode(playground),
         Effect::StopPlayback => playground.transfer().playing.set(false),
@@ -137,10 +146,16 @@ fn carry_out(playground: Playground, effect: Effect) {
             let form = playground.setup().form;
             form.update(|form: &mut Form| form.refuse(&key, &reason));
         }
-        Effect::ReadStored { id } => saving::read_stored(playground, id),
+        Effect::ReadStored { id } => {
+            playground.with_code("The stored episode", move |code| {
+                (code.read_stored)(playground, id);
+            });
+        }
         Effect::StoredIsMissing => url_sync::say_not_stored(playground),
         Effect::WriteAddress => url_sync::write_now(playground),
-        Effect::Store(episode) => saving::store(playground, *episode),
+        Effect::Store(episode) => playground.with_code("What stores episodes", move |code| {
+            (code.store)(playground, *episode);
+        }),
         Effect::Alert(notice) => playground.alert(notice),
         Effect::SayNotConnected(url) => remote_environments::say_not_connected(playground, &url),
         Effect::SayUnloaded => playground.say_unloaded("The environments", Unloaded),
@@ -153,6 +168,27 @@ fn carry_out(playground: Playground, effect: Effect) {
         }
         Effect::RedrawForStep => redraws::redraw_for_step(playground),
     }
+}
+
+/// Creates the player of a run.
+fn seat(playground: Playground, run: u32) {
+    browser::spawn(async move {
+        match playground.load_code().await {
+            Ok(code) => (code.seat)(playground, run),
+            Err(error) => {
+                playground.say_unloaded("The policy", error);
+                playground.update(Event::NotSeated { run });
+            }
+        }
+    });
+}
+
+/// Drops all questions because their worker is gone. A later worker reuses their ids.
+fn clear_questions(playground: Playground) {
+    let questions = playground
+        .driver()
+        .try_update_value(|driver| driver.questions.take());
+    drop(questions);
 }
 
 fn proceed(playground: Playground, attempt: EpisodeAttempt) {
@@ -177,9 +213,12 @@ fn after(playground: Playground, time: Duration, event: Event) {
 fn send(playground: Playground, command: Command) {
     worker::warm_up(playground);
     let environment = command.environment();
-    let request = command.into_request(|recipe| remote_environments::access(playground, recipe));
-    if let Request::Open { recipe, .. } = &request {
-        worker::give_python(playground, recipe);
+    let connected = playground.lazy_code_untracked().map(|code| &code.connected);
+    let request = command.into_request(|recipe| {
+        connected.map_or_else(Vec::new, |connected| (connected.access)(playground, recipe))
+    });
+    if let (Request::Open { recipe, .. }, Some(connected)) = (&request, connected) {
+        (connected.prepare_worker)(playground, recipe);
     }
     if let Some(replies) = worker::call(playground, &request) {
         browser::spawn(report_replies(playground, environment, replies));

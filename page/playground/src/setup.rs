@@ -10,8 +10,6 @@ use volary_episode::Recipe;
 use volary_view::form::Form;
 
 use super::entries;
-use super::python;
-use super::remote_environments;
 use super::shown_place;
 use super::signals::CONFIGURATION_FORM;
 use super::state::Playground;
@@ -19,11 +17,9 @@ use volary_browser as browser;
 
 /// Fills the form of the configuration for an environment, from a configuration or with defaults.
 pub(super) fn configure(playground: Playground, name: &str, configuration: Option<&Object>) {
-    if let Some(server) = untrack(|| remote_environments::server(playground, name)) {
-        return remote_environments::configure_server(playground, &server, configuration);
-    }
-    if let Some(entry) = untrack(|| python::python_entry(playground, name)) {
-        return python::configure_python(playground, &entry, configuration);
+    let connected = playground.lazy_code_untracked();
+    if connected.is_some_and(|code| (code.connected.configure)(playground, name, configuration)) {
+        return;
     }
     let Some(entry) = entries::entry(playground, name) else {
         return;
@@ -37,9 +33,19 @@ pub(super) fn configure(playground: Playground, name: &str, configuration: Optio
 
 /// Fills the forms of configuration and seed from a recipe, so that Reset opens the same again.
 pub(super) fn show_recipe(playground: Playground, recipe: &Recipe) {
-    python::adopt_python(playground, recipe);
+    if let Some(code) = playground.lazy_code_untracked() {
+        (code.connected.adopt)(playground, recipe);
+    }
     configure(playground, &recipe.environment, Some(&recipe.configuration));
     playground.setup().seed.set(recipe.seed.to_string());
+}
+
+/// Opens an episode of the current setup because the user asks for it.
+pub fn start_over(playground: Playground) {
+    playground.begin_attempt();
+    // The message was about an episode that is about to change.
+    playground.say("");
+    reset(playground);
 }
 
 /// Opens an episode of the current setup, if all fields are valid.
@@ -52,13 +58,12 @@ pub fn reset(playground: Playground) {
         browser::show_fault(CONFIGURATION_FORM);
         return;
     };
-    if untrack(|| remote_environments::is_server_chosen(playground)) {
-        return remote_environments::reset_on_server(playground, &configuration);
+    let connected = playground.lazy_code_untracked();
+    let seed = seed.ok();
+    if connected.is_some_and(|code| (code.connected.reset)(playground, &configuration, seed)) {
+        return;
     }
-    let Ok(seed) = seed else { return };
-    if let Some(recipe) = python::python_recipe(playground, &configuration, seed) {
-        return playground.open(recipe, Vec::new());
-    }
+    let Some(seed) = seed else { return };
     let schema = untrack(|| entries::chosen(playground)).map(|entry| (entry.configuration)());
     playground.update(Event::Reset {
         configuration,
@@ -70,6 +75,7 @@ pub fn reset(playground: Playground) {
 
 /// Selects another split of the file of a task list.
 pub fn pick_split(playground: Playground, source: usize, split: &str) {
+    playground.begin_attempt();
     let setup = playground.setup();
     let file = setup
         .sources

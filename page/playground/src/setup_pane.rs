@@ -5,17 +5,17 @@ use leptos::prelude::*;
 use volary_app::playground::Event;
 use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 
+use super::choices::{choose_environment, start_over};
 use super::entries;
-use super::intent::Intent;
 use super::opening_record;
 use super::python;
 use super::remote_environments;
 use super::signals::{CONFIGURATION_FORM, SetupSignals};
 use super::state::{Playground, use_playground};
 use super::task_choices;
-use super::terms::terms;
 use volary_ui::SchemaForm;
 use volary_ui::field::Field;
+use volary_ui::term::Terms;
 
 const ON_A_SERVER: &str = "Runs on a server. Going back to an earlier step starts a new \
      environment there and repeats the actions; the results may differ.";
@@ -30,7 +30,7 @@ pub(super) fn SetupPane() -> impl IntoView {
     let options = names.into_iter();
     let options = options.map(|name| view! { <option value=name>{name}</option> });
     let choose = move |event| {
-        playground.intend(Intent::GoToEnvironment(event_target_value(&event)));
+        choose_environment(playground, event_target_value(&event));
     };
     let summary = move || match entries::chosen(playground) {
         Some(entry) => entry.summary.to_owned(),
@@ -71,7 +71,7 @@ pub(super) fn SetupPane() -> impl IntoView {
 
 fn reset(playground: Playground, event: &SubmitEvent) {
     event.prevent_default();
-    playground.intend(Intent::Reset);
+    start_over(playground);
 }
 
 /// The configuration and the seed, which Reset applies.
@@ -183,7 +183,7 @@ fn SeedField(setup: SetupSignals) -> impl IntoView {
             <div class="field-label">
                 <span class="label plain">{"Random numbers"}</span>
                 <label for="seed">{"Seed"}</label>
-                {terms(use_playground(), "seed", &["seed"])}
+                <Terms place="seed" terms=&["seed"]/>
             </div>
             <input
                 type="text"
@@ -233,8 +233,8 @@ fn task_picker(playground: Playground) -> Option<impl IntoView> {
     }
     let pick = move |event| {
         let place = task_choices::place_of(&event_target_value(&event));
-        let is_waiting = playground.wanted().get_untracked();
-        if place.is_none() && !playground.whole().get_untracked() && !is_waiting {
+        let is_waiting = playground.waits_for_code_untracked();
+        if place.is_none() && !playground.can_play_untracked() && !is_waiting {
             // Needs no other code. What waits for code may choose another environment first.
             opening_record::choose_custom(playground);
         }
@@ -324,7 +324,8 @@ fn SplitPicker(
         .into_iter()
         .map(|name| view! { <option value=name.to_string()>{name.to_string()}</option> });
     let pick = move |event| {
-        playground.intend(Intent::PickSplit(place, event_target_value(&event)));
+        let split = event_target_value(&event);
+        playground.play_with(move |code| (code.pick_split)(playground, place, &split));
     };
     let options = options.collect_view();
     view! {

@@ -1,12 +1,13 @@
 //! A `Copy` handle to the playground: its state machine ([`volary_app::playground::PlaygroundMachine`]), and signals that show
-//! what is in it. Panes take it from the context, read, and send intents.
+//! what is in it. Panes take it from the context, read, and send events.
 //!
-//! The handle does not know the code that handles events and intents: [`super::code_loading`] has pointers to it once it
-//! is loaded. So every module can use the handle, and none of them is part of the first load because of that.
+//! The handle has pointers to the code that plays ([`super::play_code`]) and to what playing by hand does not need
+//! ([`super::lazy_code`]). Both are loaded after the first view, and every module can use the handle without importing them.
 
 use std::sync::Arc;
 use std::task::Poll;
 
+use futures_channel::oneshot;
 use leptos::prelude::*;
 use volary_app::notice::Notice;
 use volary_app::playground::consent::PlannedEpisode;
@@ -15,18 +16,19 @@ use volary_app::playground::linked_code::LinkedCode;
 use volary_app::playground::session::Refusal;
 use volary_app::playground::{Event, PlaygroundMachine as Machine};
 use volary_browser as browser;
-use volary_browser::lazy::Unloaded;
+use volary_browser::lazy::{Loaded, Unloaded};
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 use volary_episode::{Episode, Recipe};
 use volary_view::route::PlaygroundPlace;
 
-use super::code_loading::{self, CodeLoading};
 use super::driver_state::DriverState;
 use super::first_view;
-use super::intent::Intent;
+use super::lazy_code::{LazyCode, LoadCode};
+use super::lazy_table::LazyTable;
 use super::model::state::ModelState;
+use super::play_code::PlayCode;
 use super::signals::{ManualAction, PolicySettings, SetupSignals, Transfer};
 
 /// A handle to a playground, whose state belongs to the owner that created it.
@@ -55,14 +57,17 @@ macro_rules! signals {
 signals! {
     /// The environments and datasets that are loaded so far.
     pub registry: StoredValue<Registry>,
-    /// Whether all environments and all other code of the playground are loaded.
-    pub whole: RwSignal<bool>,
-    /// Whether an intent of the user waits for that code.
-    pub(super) wanted: RwSignal<bool>,
+    /// The code that plays.
+    play: LazyTable<PlayCode>,
     /// Whether another environment was chosen whose code is still loading. Until then the form shows the configuration
     /// of the previous environment, so it can't be edited.
     pub(super) switching: RwSignal<bool>,
-    pub(super) code: StoredValue<CodeLoading, LocalStorage>,
+    /// Loads [`LazyCode`].
+    load: LoadCode,
+    /// The code that playing by hand does not need, once it is here.
+    code: RwSignal<Option<&'static LazyCode>>,
+    /// The owner of what must live as long as the page, though a component creates it.
+    pub(super) owner: StoredValue<Option<Owner>>,
     pub(super) machine: StoredValue<Machine>,
     /// Notified when the panes are to draw the episode and its session. The machine changes at once, so that a policy
     /// sees the current state; this signal follows at most once per frame.
@@ -101,25 +106,22 @@ signals! {
 }
 
 impl Playground {
-    /// A playground that knows the first task. `load` starts to load the code that handles intents.
-    pub(super) fn new(load: fn(Playground)) -> Playground {
+    /// A playground that knows the first task. `play` and `load` load the code for everything else.
+    pub(super) fn new(play: LazyTable<PlayCode>, load: LoadCode) -> Playground {
         let sources: Vec<_> = first_view::source().into_iter().collect();
         let registry = first_view::registry();
-        let known = KnownEnvironments {
-            built_in: registry.available().collect(),
-            others: Vec::new(),
-            code: Vec::new(),
-        };
+        let known = built_in_environments(&registry);
         let machine = Machine::new(known, sources);
         let setup = SetupSignals::new(Arc::clone(machine.setup().sources()));
         let machine = StoredValue::new(machine);
         let redrawn = RwSignal::new(());
         Playground(StoredValue::new(Arc::new(Signals {
             registry: StoredValue::new(registry),
-            whole: RwSignal::new(false),
-            wanted: RwSignal::new(false),
+            play,
             switching: RwSignal::new(false),
-            code: StoredValue::new_local(CodeLoading::new(load)),
+            load,
+            code: RwSignal::new(None),
+            owner: StoredValue::new(Owner::current()),
             machine,
             redrawn,
             episode: Signal::derive(move || {
@@ -150,14 +152,124 @@ impl Playground {
         self.0.get_value()
     }
 
-    /// Handles a user intent, after loading its code if necessary.
-    pub fn intend(self, intent: Intent) {
-        code_loading::intend(self, intent);
+    /// The environments of the page.
+    pub fn built_in_environments(self) -> KnownEnvironments {
+        self.registry().with_value(built_in_environments)
     }
 
     /// Handles an event, once the code for that is loaded. Events are handled in order.
     pub fn update(self, event: Event) {
-        code_loading::update(self, event);
+        self.play_with(move |code| (code.update)(self, event));
+    }
+
+    /// Runs an act of the user with the code that plays: at once if it is loaded, else after loading it. Acts run in order.
+    pub(super) fn play_with(self, act: impl FnOnce(&'static PlayCode) + 'static) {
+        if self.play().run(act) {
+            self.load_play();
+        }
+    }
+
+    /// Loads the code that plays, before somebody waits for it.
+    pub fn play_soon(self) {
+        if self.play().must_load() {
+            self.load_play();
+        }
+    }
+
+    fn load_play(self) {
+        browser::spawn(async move {
+            let play = self.play();
+            match play.load().await {
+                Ok(code) => {
+                    (code.arrive)(self);
+                    self.switching().set(false);
+                    play.arrive(code);
+                }
+                Err(error) => {
+                    self.switching().set(false);
+                    if play.give_up() {
+                        self.say_unloaded("The environments", error);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Resolves when the environments and the code that plays are loaded.
+    ///
+    /// # Errors
+    ///
+    /// Fails without a connection.
+    pub async fn ready(self) -> Loaded<()> {
+        let (sender, receiver) = oneshot::channel();
+        // The receiver may be gone.
+        self.play_with(move |_| _ = sender.send(()));
+        receiver.await.map_err(|_| Unloaded)
+    }
+
+    /// Whether the environments and the code that plays are loaded. Tracks their arrival.
+    pub fn can_play(self) -> bool {
+        self.play().get().is_some()
+    }
+
+    /// Like [`Playground::can_play`], without tracking.
+    pub fn can_play_untracked(self) -> bool {
+        self.play().get_untracked().is_some()
+    }
+
+    /// Whether an act of the user waits for code that is being loaded. Tracks changes.
+    pub fn waits_for_code(self) -> bool {
+        self.play().is_awaited()
+    }
+
+    /// The code that is loaded after the first view, if it is here. Tracks its arrival.
+    pub(super) fn lazy_code(self) -> Option<&'static LazyCode> {
+        self.code().get()
+    }
+
+    /// Like [`Playground::lazy_code`], without tracking.
+    pub(super) fn lazy_code_untracked(self) -> Option<&'static LazyCode> {
+        self.code().get_untracked()
+    }
+
+    /// Loads the code that playing by hand does not need, unless it is here.
+    ///
+    /// # Errors
+    ///
+    /// Fails without a connection.
+    pub(super) async fn load_code(self) -> Loaded<&'static LazyCode> {
+        if let Some(code) = self.lazy_code_untracked() {
+            return Ok(code);
+        }
+        self.load()(self).await
+    }
+
+    /// Sets the code, once it is loaded.
+    pub(super) fn set_code(self, code: &'static LazyCode) {
+        self.code().set(Some(code));
+    }
+
+    /// Like [`Playground::waits_for_code`], without tracking.
+    pub(super) fn waits_for_code_untracked(self) -> bool {
+        untrack(|| self.waits_for_code())
+    }
+
+    /// Runs an act that needs code which playing by hand does not: at once if it is loaded, else after loading it.
+    /// `what` names the act in the notice that it could not be loaded.
+    pub(super) fn with_code(
+        self,
+        what: &'static str,
+        act: impl FnOnce(&'static LazyCode) + 'static,
+    ) {
+        if let Some(code) = self.lazy_code_untracked() {
+            return act(code);
+        }
+        browser::spawn(async move {
+            match self.load_code().await {
+                Ok(code) => act(code),
+                Err(error) => self.say_unloaded(what, error),
+            }
+        });
     }
 
     /// Opens an episode, replacing the shown one. Python code that the user does not know is shown first, and waits for
@@ -167,6 +279,7 @@ impl Playground {
             recipe,
             actions,
             id: browser::random_id(),
+            name: None,
         });
     }
 
@@ -182,11 +295,6 @@ impl Playground {
     /// Shows an episode that comes from elsewhere.
     pub fn show(self, episode: Episode) {
         self.update(Event::Show(Box::new(episode)));
-    }
-
-    /// Returns whether an intent of the user waits for code that is being loaded.
-    pub fn waits_for_code(self) -> bool {
-        !self.whole().get() && self.wanted().get()
     }
 
     /// Returns whether an action may be taken, or why not.
@@ -245,6 +353,11 @@ impl Playground {
         ));
     }
 
+    /// Removes the notice, because a new attempt begins. A notice belongs to the attempt that failed.
+    pub fn begin_attempt(self) {
+        self.notice().set(None);
+    }
+
     /// Shows an error or a warning.
     pub fn alert(self, notice: Notice) {
         self.notice().set(Some(notice));
@@ -269,6 +382,14 @@ impl Playground {
     /// The last step that can be selected. An imported episode may have more frames than steps.
     pub fn last_step(self) -> usize {
         self.with_untracked(Machine::last_step)
+    }
+}
+
+fn built_in_environments(registry: &Registry) -> KnownEnvironments {
+    KnownEnvironments {
+        built_in: registry.available().collect(),
+        others: Vec::new(),
+        code: Vec::new(),
     }
 }
 

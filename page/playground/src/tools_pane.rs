@@ -9,13 +9,12 @@ use volary_core::json::Text;
 use volary_core::tool::ToolCallFunction;
 
 use super::composer::ActionComposer;
-use super::intent::Intent;
 use super::manual_action::{self, TOOL_FORM};
 use super::outlook::{StepOutlook, short};
 use super::state::{Playground, use_playground};
-use super::terms::terms;
 use volary_app::playground::session::Refusal;
 use volary_ui::field::Field;
+use volary_ui::term::Terms;
 use volary_ui::{Glyph, Icon, SchemaForm};
 use volary_view::hidden_answer::has_failed;
 use volary_view::plain_words::{plain_fields, plain_tool};
@@ -27,7 +26,7 @@ pub(super) fn ToolsPane() -> impl IntoView {
         <section class="act" id="tools" aria-label="Act">
             <div class="heading">
                 <h2>{"Tools"}</h2>
-                {terms(playground, "tools", &["tool", "message"])}
+                <Terms place="tools" terms=&["tool", "message"]/>
             </div>
             <ToolList playground/>
             <ToolForm playground/>
@@ -69,7 +68,7 @@ fn Actions(playground: Playground) -> impl IntoView {
             <button
                 type="button"
                 disabled=move || lacks_tool(playground)
-                on:click=move |_| playground.intend(Intent::AddCall)
+                on:click=move |_| playground.play_with(move |code| (code.add_call)(playground))
             >
                 {add}
             </button>
@@ -141,7 +140,10 @@ fn ToolRow(playground: Playground, name: Text, description: Text) -> impl IntoVi
                 class="tool-button"
                 aria-pressed=move || is_chosen().to_string()
                 title=description.to_string()
-                on:click=move |_| playground.intend(Intent::ChooseTool(choice.clone()))
+                on:click=move |_| {
+                    let choice = choice.clone();
+                    playground.play_with(move |code| (code.choose_tool)(playground, Some(&choice)));
+                }
             >
                 {shown_name}
             </button>
@@ -210,7 +212,9 @@ fn call_row(
                 type="button"
                 class="quiet small"
                 aria-label=named("Edit")
-                on:click=move |_| playground.intend(Intent::EditCall(place))
+                on:click=move |_| {
+                    playground.play_with(move |code| (code.edit_call)(playground, place));
+                }
             >
                 {"Edit"}
             </button>
@@ -218,7 +222,9 @@ fn call_row(
                 type="button"
                 class="icon-button"
                 aria-label=named("Remove")
-                on:click=move |_| playground.intend(Intent::RemoveCall(place))
+                on:click=move |_| {
+                    playground.play_with(move |code| (code.remove_call)(playground, place));
+                }
             >
                 <Icon glyph=Glyph::Close/>
             </button>
@@ -250,7 +256,9 @@ fn MoreOptions(playground: Playground) -> impl IntoView {
                     type="button"
                     class="small"
                     disabled=move || lacks_tool(playground)
-                    on:click=move |_| playground.intend(Intent::ChooseNoTool)
+                    on:click=move |_| {
+                        playground.play_with(move |code| (code.choose_tool)(playground, None));
+                    }
                 >
                     {"Deselect tool"}
                 </button>

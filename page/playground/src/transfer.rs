@@ -23,12 +23,9 @@ use super::shown_place;
 use super::signals::Transfer;
 use super::state::Playground;
 use super::url_sync;
-use volary_browser::files::{self, GivenFile, LARGEST_FILE};
+use volary_browser::files::{GivenFile, LARGEST_FILE};
 use volary_browser::{self as browser, crash_recovery};
 use volary_secrets as secrets;
-
-/// The file types that the import dialog accepts.
-const KINDS: &str = ".json,.jsonl,.zip,application/json,application/zip";
 
 /// Reads the first episode of the files in a separate worker, so that no file can affect the running episode.
 async fn read_episode(
@@ -107,11 +104,6 @@ pub fn offer_rescue(playground: Playground) {
             playground.say("The page crashed, and the episode could not be saved.");
         }
     }
-}
-
-/// Opens the file dialog.
-pub fn pick_file(playground: Playground) {
-    files::pick(KINDS, move |files| take_files(playground, files));
 }
 
 /// Reads files that were picked or dropped.

@@ -10,24 +10,19 @@ use leptos::prelude::*;
 use volary_app::notice::Notice;
 use volary_app::playground::Event;
 use volary_app::playground::address::{self, EpisodeStart};
-use volary_app::playground::consent::{
-    Author, PlannedEpisode, Reach, RequestDecision, Then, judge,
-};
-use volary_app::playground::linked_code::LinkedCode;
+use volary_app::playground::consent::{Author, Reach, RequestDecision, judge};
 use volary_app::playground::tasks;
 use volary_core::json::Text;
-use volary_episode::{Episode, Recipe, share};
+use volary_episode::{Episode, Recipe};
 use volary_view::form::Form;
 use volary_view::route::{PlaygroundPlace, Route};
 
 use super::entries;
-use super::episode_address::{self, AddressContext, AddressedEpisode};
-use super::intent::Intent;
+use super::episode_address::AddressedEpisode;
 use super::known_environments;
-use super::linked_code;
+use super::lazy_code::LazyCode;
 use super::opening_record;
 use super::policy_settings;
-use super::remote_environments;
 use super::shown_place;
 use super::state::Playground;
 use volary_browser::{location, timers};
@@ -60,30 +55,51 @@ pub fn follow(playground: Playground, route: Route) {
     }
 }
 
-/// Opens a place. That of the first environment needs no lazily loaded code.
+/// Opens a place.
 fn go_to(playground: Playground, place: PlaygroundPlace) {
     let is_there = playground.edition().get_untracked() > 0 || playground.is_opening();
     if is_there && playground.place().with_untracked(|shown| *shown == place) {
         // Something on the page opened it and then changed the address.
         return;
     }
-    let is_known = place.is_plain()
+    let is_first_task = place.is_plain()
         && place.policy.is_none()
         && place
             .environment
             .as_deref()
             .is_none_or(|name| name == volary_envs::CARDS[0].name);
-    if is_known && playground.edition().get_untracked() == 0 && !playground.whole().get_untracked()
+    if is_first_task
+        && playground.edition().get_untracked() == 0
+        && !playground.can_play_untracked()
     {
         playground.place().set(place.clone());
         if opening_record::begin_known(playground) {
             return;
         }
     }
-    playground.intend(Intent::Follow(place));
+    playground.play_with(move |code| (code.follow)(playground, place));
 }
 
-pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
+/// Opens what an address names. An episode in a link, and an environment that is no part of the page, need more code.
+pub(super) fn follow_place(playground: Playground, place: PlaygroundPlace) {
+    let needs_code = place.episode.is_some()
+        || place.stored.is_some()
+        || place.url.is_some()
+        || place
+            .environment
+            .as_deref()
+            .is_some_and(|name| entries::entry(playground, name).is_none());
+    if needs_code {
+        playground.with_code("The episode of the address", move |_| {
+            follow_named(playground, &place);
+        });
+    } else {
+        follow_named(playground, &place);
+    }
+}
+
+fn follow_named(playground: Playground, place: &PlaygroundPlace) {
+    playground.begin_attempt();
     // A file or a server may just have been added.
     untrack(|| known_environments::report_known(playground));
     let is_first = playground.edition().get_untracked() == 0 && !playground.is_opening();
@@ -98,21 +114,33 @@ pub(super) fn follow_place(playground: Playground, place: &PlaygroundPlace) {
         }
         return;
     }
-    linked_code::leave(playground);
+    leave_code(playground);
     let step = place.step;
     playground.update(Event::Navigate { step });
     let environment = place.environment.as_deref();
     match named {
         AddressedEpisode::Shown { .. } => {}
-        AddressedEpisode::Code { url } => linked_code::open(playground, &url),
-        AddressedEpisode::Link { text } => open_link(playground, &text, environment),
+        AddressedEpisode::Code { url } => {
+            playground.with_code("The file of Python code", move |code| {
+                (code.open_code)(playground, &url);
+            });
+        }
+        AddressedEpisode::Link { text } => {
+            let environment = place.environment.clone();
+            playground.with_code("The episode of the link", move |code| {
+                (code.open_link)(playground, &text, environment.as_deref());
+            });
+        }
         AddressedEpisode::Stored { id } => {
             let id = id.into();
             playground.update(Event::OpenStored { id });
         }
         AddressedEpisode::Task { id, seed } => match environment {
             Some(name) if judge_address(playground, name) == RequestDecision::Ask => {
-                remote_environments::plan_task(playground, name);
+                let name = name.to_owned();
+                playground.with_code("The server of the address", move |code| {
+                    (code.connected.plan_task)(playground, &name);
+                });
             }
             _ => playground.update(Event::BeginTask {
                 environment: environment.map(Text::from),
@@ -129,6 +157,13 @@ fn follow_policy(playground: Playground, place: &PlaygroundPlace) {
     let wanted = wanted.filter(|kind| *kind != playground.policy().kind.get_untracked());
     if let Some(kind) = wanted {
         policy_settings::choose_policy(playground, kind);
+    }
+}
+
+/// Drops the file of Python code that the address named, if there is one.
+fn leave_code(playground: Playground) {
+    if let Some(code) = playground.lazy_code_untracked() {
+        (code.leave_code)(playground);
     }
 }
 
@@ -153,6 +188,7 @@ pub(super) fn say_not_stored(playground: Playground) {
 
 /// Navigates to an environment because the user chose it.
 pub fn go_to_environment(playground: Playground, name: &str) {
+    playground.begin_attempt();
     // The environment may be that of a file that was just run.
     untrack(|| known_environments::report_known(playground));
     // The user keeps the seed; an address without one is that of seed 0.
@@ -166,7 +202,7 @@ pub fn go_to_environment(playground: Playground, name: &str) {
         ..PlaygroundPlace::default()
     };
     // The environment is opened now, so that what the user does next comes after it; the navigation then finds it open.
-    linked_code::leave(playground);
+    leave_code(playground);
     playground.update(Event::Navigate { step: None });
     playground.place().set(place.clone());
     location::go(&place.to_hash());
@@ -206,39 +242,24 @@ pub(super) fn step_in_address(playground: Playground) -> Option<usize> {
 }
 
 pub(super) fn write_now(playground: Playground) {
+    playground.with_code("The address", move |code| {
+        write_address_of_episode(playground, code)
+    });
+}
+
+fn write_address_of_episode(playground: Playground, code: &'static LazyCode) {
     let is_reading = playground.with_untracked(|machine| machine.is_reading());
     let is_shown = playground.planned().with_untracked(Option::is_none)
         && !is_reading
-        && !linked_code::linked_code(playground).with_untracked(LinkedCode::is_pending);
+        && !(code.is_code_pending)(playground);
     let has_begun = playground.edition().get_untracked() > 0;
     if !is_shown || !has_begun || playground.is_opening() {
         return;
     }
-    let place = address(playground);
+    let place = (code.address)(playground, start_of);
     if playground.place().with_untracked(|shown| *shown != place) {
         shown_place::set_place(playground, place);
     }
-}
-
-/// The place of the shown episode, policy and step.
-fn address(playground: Playground) -> PlaygroundPlace {
-    let shown = playground.place().get_untracked();
-    let chosen = playground.setup().environment.get_untracked();
-    let context = AddressContext {
-        shown: &shown,
-        chosen: &chosen,
-        is_record: playground.with_untracked(|machine| machine.session().is_record()),
-        policy: playground.policy().kind.get_untracked(),
-        selected: playground.selected().get_untracked(),
-    };
-    playground.episode().with_untracked(|episode| {
-        episode_address::address(
-            episode,
-            context,
-            |recipe| start_of(playground, recipe),
-            || playground.with_untracked(|machine| Some(machine.stored_id()?.to_string())),
-        )
-    })
 }
 
 /// The start that opens a recipe, if a URL can name it.
@@ -268,73 +289,11 @@ pub fn visit(playground: Playground, episode: Episode) {
         stored: Some(episode.id.to_string()),
         ..PlaygroundPlace::default()
     };
-    linked_code::leave(playground);
+    leave_code(playground);
     playground.show(episode);
     playground.update(Event::SelectOnceShown(None));
     playground.selected().set(0);
     // Set the place before the URL changes: the navigation must not open anything else.
     playground.place().set(place.clone());
     location::go(&place.to_hash());
-}
-
-fn open_link(playground: Playground, text: &str, environment: Option<&str>) {
-    let shared = match share::decode(text) {
-        Ok(shared) => shared,
-        Err(error) => return say_unreadable(playground, &error.to_string(), environment),
-    };
-    let reach =
-        playground.with_untracked(|machine| machine.known().reach_of_recipe(&shared.recipe));
-    match judge(Author::Content, reach) {
-        RequestDecision::Run => {
-            playground.replay(shared.recipe, shared.actions);
-        }
-        RequestDecision::Ask => {
-            let step = playground.with_untracked(|machine| machine.wanted_step());
-            playground.update(Event::SelectOnceShown(None));
-            playground.update(Event::Plan(PlannedEpisode {
-                recipe: shared.recipe,
-                actions: shared.actions,
-                then: Then::Open(step),
-            }));
-        }
-        RequestDecision::NotConnected => {
-            say_unreadable(
-                playground,
-                "It was recorded on a server that you are not connected to.",
-                environment,
-            );
-            remote_environments::say_not_connected(playground, &shared.recipe.environment);
-        }
-        RequestDecision::Unknown => say_unreadable(
-            playground,
-            &format!(
-                "It uses the environment \"{}\", which this page does not have.",
-                shared.recipe.environment
-            ),
-            environment,
-        ),
-    }
-}
-
-/// Reports a link that can't be read. A running episode is left unchanged; on a fresh page the environment is opened
-/// without the link's episode.
-fn say_unreadable(playground: Playground, reason: &str, environment: Option<&str>) {
-    playground.update(Event::SelectOnceShown(None));
-    let place = playground.place().get_untracked();
-    shown_place::set_place(
-        playground,
-        PlaygroundPlace {
-            environment: place.environment,
-            ..PlaygroundPlace::default()
-        },
-    );
-    if playground.edition().get_untracked() == 0 {
-        let local = environment.filter(|name| reach(playground, name) == Reach::Local);
-        begin(playground, local);
-    }
-    playground.alert(Notice::new(
-        "The episode in the link could not be opened.",
-        reason,
-        "Ask for the complete link or for the episode as a file.",
-    ));
 }

@@ -8,8 +8,8 @@ use volary_app::playground::run::Run;
 use volary_view::hidden_answer::has_submitted;
 use volary_view::welcome::{WelcomeStage, stage};
 
+use super::choices::start_over;
 use super::entries;
-use super::intent::Intent;
 use super::manual_action;
 use super::state::{Playground, use_playground};
 use volary_browser::storage::{self, Keep};
@@ -68,7 +68,12 @@ fn Invitation(playground: Playground, stage: Memo<WelcomeStage>) -> impl IntoVie
     let can_watch = move || entries::chosen(playground).is_some_and(|entry| entry.oracle.is_some());
     let watch = move || {
         if stage.get() == WelcomeStage::Invitation {
-            let watch = move |_| playground.intend(Intent::Demonstrate);
+            let watch = move |_| {
+                playground.begin_attempt();
+                playground.with_code("The demonstration", move |code| {
+                    (code.demonstrate)(playground);
+                });
+            };
             let button = move || {
                 view! {
                     <button type="button" class="bright" on:click=watch>
@@ -80,7 +85,7 @@ fn Invitation(playground: Playground, stage: Memo<WelcomeStage>) -> impl IntoVie
             return view! { <Show when=can_watch>{button()}</Show> }.into_any();
         }
         let is_running = stage.get() == WelcomeStage::Watching;
-        let begin = move |_| playground.intend(Intent::Reset);
+        let begin = move |_| start_over(playground);
         view! {
             <button type="button" class="bright" disabled=is_running on:click=begin>
                 {"Now try it yourself"}

@@ -3,10 +3,8 @@
 use leptos::prelude::*;
 use volary_app::notice::Notice;
 use volary_browser::worker_client::{Replies, WorkerClient};
-use volary_episode::Recipe;
 use volary_protocol::WorkerPart;
 use volary_protocol::environments::{self, Request};
-use volary_remote::task;
 
 use super::state::Playground;
 
@@ -28,17 +26,6 @@ pub fn warm_up(playground: Playground) {
             reason,
             "Reload the page. If that does not help, use another browser.",
         )),
-    }
-}
-
-/// Transfers a port to Python to the worker if a recipe needs it.
-pub(crate) fn give_python(playground: Playground, recipe: &Recipe) {
-    if task::python_file(&recipe.environment).is_some() {
-        playground.driver().with_value(|driver| {
-            if let Some(worker) = &driver.worker {
-                worker.give_python_port(volary_connections::python::runtime::port);
-            }
-        });
     }
 }
 

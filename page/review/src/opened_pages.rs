@@ -21,8 +21,6 @@ use volary_browser::lazy::{DrawFn, Loaded};
 use volary_ui::keep_alive::KeepAlive;
 use volary_ui::lazy::Coming;
 use volary_ui::present::presenter::Presenter;
-use volary_ui::prose;
-use volary_ui::whole;
 use volary_view::review::screen::ReviewScreen;
 
 /// Returns whether the address names one of these pages.
@@ -37,8 +35,6 @@ pub fn load() -> Coming {
 
 #[wasm_split(opened, wasm_split_path = leptos::wasm_split, fallible)]
 fn opened_pages() -> Loaded<DrawFn> {
-    whole::install();
-    prose::install();
     appearance::adopt(include_str!("../../../style/outline.css"));
     appearance::adopt(include_str!("../../../style/episode.css"));
     appearance::adopt(include_str!("../../../style/notes.css"));

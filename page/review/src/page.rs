@@ -29,7 +29,7 @@ use volary_browser::keys::KeyPress;
 use volary_browser::{element, location, spawn, timers};
 use volary_connections::tokenizer;
 use volary_library_client::{LibraryClient, imports};
-use volary_playground::intent::Intent;
+use volary_playground::start::load_all;
 use volary_playground::state::{Playground, use_playground};
 use volary_storage as storage;
 use volary_ui::AlertBox;
@@ -78,7 +78,7 @@ fn ReviewPage(client: LibraryClient) -> impl IntoView {
     let playground = review.playground;
     spawn(async move {
         timers::sleep(FIRST_ROWS).await;
-        playground.intend(Intent::LoadCode);
+        load_all(playground);
         // If this fails, it is loaded and reported when something is opened.
         let _ = opened_pages::load().await;
     });

@@ -20,19 +20,6 @@ use leptos::prelude::*;
 use volary_view::form::{Field, FieldDraft, FieldKind, FieldPath, Form, Shape};
 use volary_view::plain_words::PlainField;
 
-use crate::later::{self, Later};
-
-static RAW: Later<fn(Editor) -> AnyView> = Later::new();
-
-/// [`Form::switch_mode`].
-static SWITCH_MODE: Later<fn(&mut Form)> = Later::new();
-
-pub(crate) fn install() {
-    RAW.set(raw::raw_view);
-    SWITCH_MODE.set(Form::switch_mode);
-    field::install();
-}
-
 /// State shared by all fields of a form.
 #[derive(Clone, Copy)]
 struct Editor {
@@ -112,7 +99,7 @@ pub fn SchemaForm(
     let fields = move || {
         let Root(root) = root.get();
         if is_raw.get() {
-            return RAW.get().map(|view| view(editor)).into_any();
+            return raw::raw_view(editor);
         }
         match &root.kind {
             FieldKind::Group(fields) if fields.is_empty() => {
@@ -135,13 +122,6 @@ pub fn SchemaForm(
         let error = error.filter(|_| own);
         error.map(|error| view! { <p class="error">{error}</p> })
     };
-    let switch = move |_| {
-        later::once_here(move || {
-            if let Some(switch_mode) = SWITCH_MODE.get() {
-                form.update(switch_mode);
-            }
-        });
-    };
     let class = match legend {
         Some(_) => "schema-form",
         None => "schema-form bare",
@@ -156,7 +136,7 @@ pub fn SchemaForm(
                     type="button"
                     class="quiet small"
                     aria-pressed=move || is_raw.get().to_string()
-                    on:click=switch
+                    on:click=move |_| form.update(Form::switch_mode)
                 >
                     {"Raw JSON"}
                 </button>

@@ -6,7 +6,6 @@
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::html;
 use leptos::prelude::*;
-use volary_core::Frame;
 use volary_core::quantity::count_text;
 use volary_view::tree::{
     Expansion, FrameChanges, Mark, RowKind, SLICE, StepFrames, TreeReaction, TreeRow, rows,
@@ -17,18 +16,10 @@ use super::icon::{Glyph, Icon};
 use super::json_text::token_class;
 use super::keyed::keyed;
 use super::text::{folded_text, inert};
-use crate::later::Later;
 use volary_browser as browser;
 
 /// The maximum indentation depth.
 const MOST_INDENTS: usize = 12;
-
-/// [`FrameChanges::between`]. Without it, a tree has no marks.
-static CHANGES: Later<fn(&Frame, &Frame) -> FrameChanges> = Later::new();
-
-pub(crate) fn install() {
-    CHANGES.set(FrameChanges::between);
-}
 
 #[component]
 pub fn FrameTree(
@@ -49,8 +40,7 @@ pub fn FrameTree(
         };
         let changes = previous
             .as_ref()
-            .zip(CHANGES.get())
-            .map(|(previous, between)| between(previous, frame));
+            .map(|previous| FrameChanges::between(previous, frame));
         let past = previous.as_deref().zip(changes.as_ref());
         rows(frame, past, &expansion.read())
     });

@@ -8,7 +8,6 @@ use volary_view::shapes::{circle, polyline, rectangle};
 
 use super::keyed::keyed;
 use super::text::{folded_text, inert};
-use crate::later::Later;
 
 /// Renders a view; empty for `None`.
 #[component]
@@ -20,8 +19,7 @@ pub fn FrameView(#[prop(into)] view: Signal<Option<View>>) -> impl IntoView {
     let draw = move |place: u64| {
         let place = usize::try_from(place).unwrap_or_default();
         let found = Memo::new(move |_| view.with(|view| view.as_ref()?.blocks.get(place).cloned()));
-        (move || found.with(|found| found.as_ref().and_then(|block| Some(BLOCK.get()?(block)))))
-            .into_any()
+        (move || found.with(|found| found.as_ref().map(block))).into_any()
     };
     view! {
         <Show when=move || count.get() != 0>
@@ -30,13 +28,6 @@ pub fn FrameView(#[prop(into)] view: Signal<Option<View>>) -> impl IntoView {
             </div>
         </Show>
     }
-}
-
-/// Renders a block. The first episode has none before its first step, so this code is not part of the first load.
-static BLOCK: Later<fn(&Block) -> AnyView> = Later::new();
-
-pub(crate) fn install() {
-    BLOCK.set(block);
 }
 
 fn block(block: &Block) -> AnyView {

@@ -5,16 +5,6 @@ use volary_view::glossary::TERMS;
 
 use super::dialog::Dialog;
 use super::offline_status::OfflineStatus;
-use crate::later::Later;
-
-type View = fn(RwSignal<bool>, &'static [(&'static str, &'static str)]) -> AnyView;
-
-/// Slot for [`KeyHelp`], for callers that cannot wait for its code.
-pub static KEY_HELP: Later<View> = Later::new();
-
-pub(crate) fn install() {
-    KEY_HELP.set(|open, keys| view! { <KeyHelp open keys/> }.into_any());
-}
 
 /// The bundled documents: file names in `docs/` and descriptions.
 const DOCUMENTS: [(&str, &str); 8] = [
@@ -28,36 +18,23 @@ const DOCUMENTS: [(&str, &str); 8] = [
     ("offline", "Use it without a connection"),
 ];
 
-/// Lists shortcuts, terms and documents. The part of a shortcut's text after ` in ` or ` on ` says where it works.
-#[component]
-pub fn KeyHelp(
+/// What the dialog shows; a context.
+#[derive(Clone, Copy)]
+pub struct KeyHelpContent {
     /// Whether the dialog is open.
-    open: RwSignal<bool>,
-    /// Each key with a description of its effect.
-    keys: &'static [(&'static str, &'static str)],
-) -> impl IntoView {
-    let rows = keys.iter().map(|(keys, meaning)| {
-        let place = [" in ", " on "].iter().find_map(|word| keys.find(word));
-        let (key, place) = keys.split_at(place.unwrap_or(keys.len()));
-        view! {
-            <div>
-                <dt>
-                    <kbd>{key}</kbd>
-                    {place}
-                </dt>
-                <dd>{*meaning}</dd>
-            </div>
-        }
-    });
+    pub open: RwSignal<bool>,
+    /// Each key with a description of its effect. The part of a description after ` in ` or ` on ` says where it works.
+    pub keys: Signal<&'static [(&'static str, &'static str)]>,
+}
+
+/// Lists shortcuts, terms and documents.
+pub fn key_help() -> AnyView {
+    let KeyHelpContent { open, keys } = expect_context();
     // Some pages have no shortcuts.
-    let shortcuts = (!keys.is_empty()).then(|| {
-        view! {
-            <section aria-label="Keyboard shortcuts">
-                <h3>{"Keyboard shortcuts"}</h3>
-                <dl class="key-list">{rows.collect_view()}</dl>
-            </section>
-        }
-    });
+    let shortcuts = move || {
+        let keys = keys.get();
+        (!keys.is_empty()).then(|| shortcut_list(keys))
+    };
     let terms = TERMS.map(|(term, meaning)| {
         view! {
             <div>
@@ -96,6 +73,29 @@ pub fn KeyHelp(
                 </section>
             </div>
         </Dialog>
+    }
+    .into_any()
+}
+
+fn shortcut_list(keys: &'static [(&'static str, &'static str)]) -> impl IntoView {
+    let rows = keys.iter().map(|(keys, meaning)| {
+        let place = [" in ", " on "].iter().find_map(|word| keys.find(word));
+        let (key, place) = keys.split_at(place.unwrap_or(keys.len()));
+        view! {
+            <div>
+                <dt>
+                    <kbd>{key}</kbd>
+                    {place}
+                </dt>
+                <dd>{*meaning}</dd>
+            </div>
+        }
+    });
+    view! {
+        <section aria-label="Keyboard shortcuts">
+            <h3>{"Keyboard shortcuts"}</h3>
+            <dl class="key-list">{rows.collect_view()}</dl>
+        </section>
     }
 }
 

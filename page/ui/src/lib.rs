@@ -1,6 +1,5 @@
 //! Shared components. They render projections, read signals and call callbacks, and do not depend on any page.
-//! [`navigation`] says which page is shown, [`present`] draws slides in large type, and [`later`] has slots for code that is
-//! loaded after the first view.
+//! [`navigation`] says which page is shown, and [`present`] draws slides in large type.
 //!
 //! Untrusted texts are rendered through [`text`].
 //!
@@ -26,7 +25,6 @@ pub mod json_text;
 pub mod keep_alive;
 pub mod key_help;
 pub mod keyed;
-pub mod later;
 pub mod lazy;
 pub mod navigation;
 pub mod number_field;
@@ -53,7 +51,6 @@ pub mod transcript;
 pub mod transient_memo;
 pub mod turn;
 pub mod unsaved_notice;
-pub mod whole;
 
 pub use alert_box::AlertBox;
 pub use copy_button::CopyButton;

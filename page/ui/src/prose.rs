@@ -7,19 +7,9 @@ use volary_view::content::is_raster_data;
 use volary_view::prose::{ProseKind, ProseNode, may_lead_to, prose};
 
 use super::text::inert;
-use crate::later::Later;
-
-/// Slot for the function that renders Markdown beginning at an offset of a longer text. Its code is loaded only by
-/// pages that show episodes.
-pub static PROSE: Later<fn(&str, usize) -> AnyView> = Later::new();
-
-/// Installs the renderer in [`PROSE`].
-pub fn install() {
-    PROSE.set(prose_view);
-}
 
 /// Renders Markdown at an offset of a longer text, or plain text if it has too many nodes.
-fn prose_view(text: &str, at: usize) -> AnyView {
+pub fn prose_view(text: &str, at: usize) -> AnyView {
     match prose(text) {
         Some(nodes) => view! { <div class="prose">{draw(&nodes, at)}</div> }.into_any(),
         None => plain(text, at),

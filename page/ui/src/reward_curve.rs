@@ -5,23 +5,13 @@ use std::sync::Arc;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_episode::Episode;
-use volary_view::curve::{
-    Bounds, Curve, HEIGHT, WIDTH, bounds, flat, of_amounts, step_at, x_of_step,
-};
+use volary_view::curve::{Bounds, Curve, HEIGHT, WIDTH, bounds, of_amounts, step_at, x_of_step};
 use volary_view::curve_texts::{measure_at, measure_summary, reward_at, reward_summary};
 use volary_view::measures::StepMeasure;
 use volary_view::summary::reward_text;
 use volary_view::tally::Tally;
 
-use crate::later::Later;
 use volary_browser as browser;
-
-/// [`of_amounts`]. Without it, the curve is flat.
-static OF_AMOUNTS: Later<fn(&[f64]) -> Curve> = Later::new();
-
-pub(crate) fn install() {
-    OF_AMOUNTS.set(of_amounts);
-}
 
 /// The reward curve. A click selects a step; the timeline's slider does the same for keyboard users.
 #[component]
@@ -44,9 +34,7 @@ pub fn RewardCurve(
         let (_, steps) = drawn.get();
         tally.with_value(|tally| {
             let rewards = tally.rewards.get(..steps).unwrap_or_default();
-            OF_AMOUNTS
-                .get()
-                .map_or_else(flat, |of_amounts| of_amounts(rewards))
+            of_amounts(rewards)
         })
     });
     let summary = Signal::derive(move || {

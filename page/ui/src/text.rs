@@ -6,8 +6,6 @@ use volary_core::json::Text;
 use volary_core::quantity::size_text;
 use volary_view::text::{PART_BYTES, TextPiece, part, part_count, pieces, preview_end};
 
-use crate::later::Later;
-
 /// A text of bounded length. Invisible characters are replaced with their names.
 pub fn inert(text: &str) -> AnyView {
     let pieces = pieces(text);
@@ -61,16 +59,8 @@ pub enum Fold {
 pub fn folded_text(text: Text, fold: RwSignal<Fold>) -> AnyView {
     match preview_end(&text) {
         None => view! { <div class="text" dir="auto">{inert(&text)}</div> }.into_any(),
-        Some(preview) => LONG.get().map(|draw| draw(text, preview, fold)).into_any(),
+        Some(preview) => view! { <LongText text preview fold/> }.into_any(),
     }
-}
-
-type Long = fn(Text, usize, RwSignal<Fold>) -> AnyView;
-
-static LONG: Later<Long> = Later::new();
-
-pub(crate) fn install() {
-    LONG.set(|text, preview, fold| view! { <LongText text preview fold/> }.into_any());
 }
 
 #[component]

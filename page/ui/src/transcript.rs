@@ -5,22 +5,26 @@
 //! episode.
 //!
 //! - [`context`]: state shared by all parts of a transcript.
-//! - [`block`]: a step with its marks; [`message`]: a message; [`call`]: a tool call.
+//! - [`block`]: a step with its marks; [`message`]: a message, with its [`speaker`] and its texts ([`message_text`]);
+//!   [`call`]: a tool call.
 //! - [`model_exchange`]: reasoning, usage and requests of a model's step.
 //! - [`failure`]: why a step failed.
-//! - [`full_message`]: a message with all features; [`message_text`]: its texts. [`reading`]: display options in
-//!   Review; [`passage`]: navigation to passages.
+//! - [`reading`]: display options in Review; [`read_message`], [`read_text`], [`read_call`]: what they show; [`passage`]:
+//!   navigation to passages.
 
 mod block;
 mod call;
 mod context;
 mod failure;
-mod full_message;
 mod message;
 mod message_text;
 mod model_exchange;
 pub mod passage;
+mod read_call;
+mod read_message;
+mod read_text;
 pub mod reading;
+mod speaker;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,7 +33,6 @@ use leptos::html;
 use leptos::prelude::*;
 use volary_episode::{Ending, Episode};
 use volary_view::scroll::Scroll;
-use volary_view::transcript::copied_text;
 
 use super::icon::{Glyph, Icon};
 use super::keyed::keyed;
@@ -41,12 +44,6 @@ use volary_browser as browser;
 
 /// The maximum number of printed blocks: browsers take minutes to lay out more for print.
 const MOST_PRINTED: usize = 2_000;
-
-pub(crate) fn install() {
-    message::WHOLE.set(full_message::full_message);
-    message::FAILURE.set(failure::failure);
-    message::COPIED.set(copied_text);
-}
 
 /// The transcript of an episode.
 #[component]

@@ -7,7 +7,7 @@ use anyhow::Result;
 use fs_err as fs;
 
 /// The files, in `style/`. The first declares the layers; within a layer later files override earlier ones.
-const FIRST_VISIT: [&str; 12] = [
+const FIRST_VISIT: [&str; 13] = [
     "base",
     "elements",
     "layout",
@@ -19,6 +19,7 @@ const FIRST_VISIT: [&str; 12] = [
     "timeline",
     "frame",
     "notices",
+    "components",
     "print",
 ];
 

@@ -53,7 +53,7 @@ impl PlaygroundMachine {
         &mut self,
         recipe: Recipe,
         actions: Vec<AnyMessage>,
-        id: Text,
+        (id, name): (Text, Option<Text>),
         effects: &mut Vec<Effect>,
     ) {
         if self.must_show_code(&recipe, &actions, effects) {
@@ -70,7 +70,7 @@ impl PlaygroundMachine {
             });
             return;
         }
-        self.open(recipe, actions, id, effects);
+        self.open(recipe, actions, (id, name), effects);
     }
 
     /// Plans an episode whose Python code the user does not know. Returns whether it did; the episode then waits.
@@ -144,6 +144,6 @@ impl PlaygroundMachine {
         effects: &mut Vec<Effect>,
     ) {
         self.show_recipe(&recipe, effects);
-        self.open(recipe, actions, id, effects);
+        self.open(recipe, actions, (id, None), effects);
     }
 }

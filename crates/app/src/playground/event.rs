@@ -42,11 +42,13 @@ pub enum Event {
         id: Text,
     },
 
-    /// Open an episode, replacing the shown one. `id` is that of the new episode.
+    /// Open an episode, replacing the shown one. `id` and `name` are those of the new episode; without a name it is named
+    /// after its task.
     Open {
         recipe: Recipe,
         actions: Vec<AnyMessage>,
         id: Text,
+        name: Option<Text>,
     },
     /// Fill the setup from a recipe and open an episode of it.
     Replay {

@@ -17,7 +17,7 @@ impl PlaygroundMachine {
         &mut self,
         recipe: Recipe,
         actions: Vec<AnyMessage>,
-        id: Text,
+        (id, name): (Text, Option<Text>),
         effects: &mut Vec<Effect>,
     ) {
         self.halt(effects);
@@ -26,7 +26,7 @@ impl PlaygroundMachine {
             // Nothing waits for the current work of that worker, and it may never end.
             self.drop_worker(effects);
         }
-        let name = episode_name(&recipe);
+        let name = name.unwrap_or_else(|| episode_name(&recipe));
         let command = self.session.open(recipe, actions, id, name);
         effects.push(Effect::Send(command));
         effects.push(Effect::Redraw);

@@ -183,7 +183,7 @@ impl PlaygroundMachine {
         if self.must_show_code(&recipe, &[], effects) {
             return;
         }
-        self.open(recipe, Vec::new(), id, effects);
+        self.open(recipe, Vec::new(), (id, None), effects);
     }
 
     /// The recipe of a configuration. It is the chosen task's recipe if the configuration was not changed. Otherwise, if

@@ -169,6 +169,7 @@ impl Desk {
             recipe: recipe_of(environment),
             actions: Vec::new(),
             id: id.into(),
+            name: None,
         })
     }
 

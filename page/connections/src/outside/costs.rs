@@ -7,15 +7,6 @@ use volary_core::quantity::{large_plural, plural};
 use volary_view::asking::cost_text;
 
 use crate::models::connections;
-use volary_ui::later::LaterView;
-
-/// [`RoleCosts`], for panes that are drawn before this lazy code is loaded.
-pub static ROLE_COSTS: LaterView = LaterView::new();
-
-/// Fills [`ROLE_COSTS`].
-pub fn install() {
-    ROLE_COSTS.set(|| view! { <RoleCosts/> }.into_any());
-}
 
 /// One line for each role that a model has played.
 #[component]

@@ -78,7 +78,7 @@ pub(super) fn SourceField(setup: EvaluationSetup) -> impl IntoView {
         })
     };
     let environments = move || {
-        playground.whole().track();
+        playground.can_play();
         let environments = playground.registry().with_value(|registry| {
             // The environments of a checkout can be played only if there is one.
             let is_there = |name: &str| {

@@ -13,7 +13,7 @@ use volary_app::python::files::{PythonFile, PythonSource};
 use volary_browser::files::{GivenFile, pick};
 use volary_browser::{location, spawn};
 use volary_connections::python::stored;
-use volary_playground::intent::Intent;
+use volary_playground::choices::choose_environment;
 use volary_playground::state::{Playground, use_playground};
 use volary_ui::UnsavedNotice;
 
@@ -165,7 +165,7 @@ pub(super) fn PlayButton(
             type="button"
             class="small"
             aria-label=format!("Play {name}")
-            on:click=move |_| playground.intend(Intent::GoToEnvironment(environment.clone()))
+            on:click=move |_| choose_environment(playground, environment.clone())
         >
             {"Play"}
         </button>

@@ -7,7 +7,7 @@ use volary_view::route::PlaygroundPlace;
 
 use super::servers::{Diagnosed, Servers};
 use volary_connections::remote::servers::Server;
-use volary_playground::intent::Intent;
+use volary_playground::choices::choose_environment;
 
 /// The maximum number of environment ids shown.
 const SHOWN_IDS: usize = 20;
@@ -44,7 +44,7 @@ fn Card(servers: Servers, server: Server) -> impl IntoView {
         // A link opened in a new tab asks for consent first, as any server address does.
         if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
             event.prevent_default();
-            playground.intend(Intent::GoToEnvironment(played.to_string()));
+            choose_environment(playground, played.to_string());
         }
     };
     let url = server.url.clone();

@@ -219,7 +219,7 @@ fn AddTask(draft: Draft, playground: Playground) -> impl IntoView {
     let link = RwSignal::new(String::new());
     let sources = playground.setup().sources;
     let lists = Memo::new(move |_| {
-        playground.whole().track();
+        playground.can_play();
         let is_offered =
             |list: &TaskSource| list.file.is_none() && list.tasks.len() <= LONGEST_LIST;
         sources.with(|sources| {

@@ -10,7 +10,7 @@ use super::blind_view::Blind;
 use super::board::Board;
 use super::board_rows::{BoardRows, CellTexts, times};
 use volary_browser::{self as browser, location, timers};
-use volary_playground::rival;
+use volary_playground::play_against;
 use volary_playground::state::{Playground, use_playground};
 use volary_ui::text::inert;
 use volary_ui::{Glyph, Icon};
@@ -205,7 +205,7 @@ fn play_against(board: Board, playground: Playground, id: String, place: usize) 
             Err(notice) => Err(notice),
         };
         match stored.map(|hand_in| hand_in.into_episodes(&id).into_iter().nth(place)) {
-            Ok(Some(Some(episode))) => rival::play_from_elsewhere(playground, &episode),
+            Ok(Some(Some(episode))) => play_against::play_from_elsewhere(playground, &episode),
             Ok(_) => {}
             Err(Notice { why, advice, .. }) => {
                 let notice = Notice::new("The hand-in could not be opened.", why, advice);

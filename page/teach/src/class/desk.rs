@@ -37,7 +37,7 @@ impl Desk {
     pub fn follow(self, place: usize, player: EpisodePlayer) {
         Effect::new(move |_| {
             let has_begun = player.edition.get() > 0;
-            let is_settled = player.session.with(|session| !session.is_busy());
+            let is_settled = !player.is_busy.get();
             // After an error the player may show less than was played.
             let is_sound = player.problem.with(Option::is_none);
             player.episode.track();

@@ -25,7 +25,7 @@ use volary_ui::{Glyph, Icon};
 #[component]
 pub fn WorkView(assignment: Arc<Assignment>) -> impl IntoView {
     let desk = Desk::open(Arc::clone(&assignment));
-    let workbench = Workbench::new();
+    let workbench = Workbench::new(use_playground());
     let tasks = assignment.tasks.iter().enumerate();
     let entries = tasks.clone().map(|(place, task)| {
         let title = task.title.to_string();
@@ -112,7 +112,7 @@ fn TaskCard(desk: Desk, place: usize, player: EpisodePlayer) -> impl IntoView {
     let playground = use_playground();
     // The lists of tasks are loaded with the environments.
     let card = move || {
-        if !playground.whole().get() {
+        if !playground.can_play() {
             return view! {
                 <p class="coming" role="status">
                     {"Loading…"}

@@ -16,7 +16,6 @@ use crate::learn::player::{EpisodePlayer, Workbench};
 use crate::learn::player_view::{Controls, StateFold, Steps, Tools};
 use volary_browser::parent_window::{self, ParentMessage};
 use volary_browser::{self as browser, appearance, element, keys, location, timers};
-use volary_playground::built_in;
 use volary_playground::state::{Playground, use_playground};
 use volary_ui::text::inert;
 use volary_ui::{EpisodeStatus, Transcript};
@@ -41,10 +40,9 @@ struct Frame {
 /// Draws the episode or the task, and starts the conversation with the parent window.
 pub fn page() -> AnyView {
     let playground = use_playground();
-    built_in::fill(playground);
     let frame = Frame {
         playground,
-        player: EpisodePlayer::new(Workbench::new()),
+        player: EpisodePlayer::new(Workbench::new(playground)),
         conversation: StoredValue::new(EmbedConversation::default()),
         content: RwSignal::default(),
         notes: RwSignal::new(None),
@@ -140,6 +138,10 @@ impl Frame {
         let player = self.player;
         match effect {
             ContentEffect::Open { number, load } => browser::spawn(async move {
+                if let Err(error) = self.playground.ready().await {
+                    let result = Err(error.to_string());
+                    return self.change(ContentEvent::Opened { number, result });
+                }
                 let is_wanted = || self.is_current(number);
                 let result = opening::open(self.playground, player, &load, is_wanted).await;
                 self.change(ContentEvent::Opened { number, result });

@@ -5,7 +5,7 @@ use volary_lesson::{Check, Goal, Question};
 
 use super::lesson_view::Course;
 use super::player::EpisodePlayer;
-use volary_ui::prose::PROSE;
+use volary_ui::prose::prose_view;
 use volary_ui::text::inert;
 use volary_ui::{Glyph, Icon};
 
@@ -153,7 +153,7 @@ fn Afterwards(course: Course, number: usize, text: String) -> impl IntoView {
     let is_told = move || course.is_met(number) && !text.with_value(String::is_empty);
     view! {
         <Show when=is_told>
-            {PROSE.get().map(|prose| text.with_value(|text| prose(text, 0)))}
+            {text.with_value(|text| prose_view(text, 0))}
         </Show>
     }
 }

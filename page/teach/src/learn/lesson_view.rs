@@ -11,7 +11,8 @@ use super::lesson_progress::LessonProgress;
 use super::player::{EpisodePlayer, Workbench};
 use super::player_view::PlayView;
 use volary_browser::location;
-use volary_ui::prose::PROSE;
+use volary_playground::state::use_playground;
+use volary_ui::prose::prose_view;
 use volary_ui::text::inert;
 use volary_ui::{DisclosureButton, UnsavedNotice};
 
@@ -53,7 +54,7 @@ pub(super) fn LessonView(
     present: Callback<()>,
 ) -> impl IntoView {
     let course = Course::new(key.clone(), progress);
-    let workbench = Workbench::new();
+    let workbench = Workbench::new(use_playground());
     let players: HashMap<String, EpisodePlayer> = lesson
         .plays()
         .map(|play| (play.id.clone(), EpisodePlayer::new(workbench)))
@@ -130,7 +131,7 @@ fn draw(piece: &Piece, course: Course, players: &HashMap<String, EpisodePlayer>)
 }
 
 pub(super) fn prose(text: &str) -> AnyView {
-    PROSE.get().map(|prose| prose(text, 0)).into_any()
+    prose_view(text, 0)
 }
 
 fn hint(text: String) -> AnyView {

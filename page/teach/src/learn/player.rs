@@ -1,50 +1,61 @@
-//! An environment that is played within a lesson, independent of the playground: its episode, its worker, and the
-//! reader's action.
+//! An environment that is played within a lesson, independent of the playground: a playground's state machine
+//! ([`PlaygroundMachine`]), and signals that show it, with the reader's action.
 //!
 //! Invariants: all players of a lesson share one worker, and each has its own range of environment ids. Questions of an
-//! environment to the outside world are refused, so nothing is requested from anywhere.
+//! environment to the outside world are refused, so nothing is requested from anywhere, and nothing is stored.
 
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 
 use futures_util::StreamExt;
 use leptos::prelude::*;
-use volary_agent::{Limits, Next, Policy, Student, decide, step_note};
+use volary_agent::{Limits, Student};
+use volary_app::notice::Notice;
 use volary_app::playground::action::action;
-use volary_app::playground::session::{Change, Command, Refusal, Session};
-use volary_app::playground::unattended::{self, ShownChange, UnattendedReply};
+use volary_app::playground::run::Run;
+use volary_app::playground::run_choice::ActingParty;
+use volary_app::playground::session::Command;
+use volary_app::playground::{Effect, Event, PlaygroundMachine};
 use volary_app::typed_arguments::as_understood;
 use volary_core::json::{Json, Text};
 use volary_core::tool::ToolCallFunction;
 use volary_core::{AnyMessage, ToolCall};
 use volary_episode::{Episode, Recipe};
 use volary_protocol::WorkerPart;
-use volary_protocol::environments::{EnvironmentId, Event, Request};
+use volary_protocol::environments::{self, EnvironmentId, Request};
 use volary_view::form::Form;
 
 use volary_browser as browser;
 use volary_browser::worker_client::{Replies, WorkerClient};
 use volary_playground::composer::arguments_schema;
+use volary_playground::player::{BuiltIn, Player};
+use volary_playground::state::Playground;
 
 /// The number of environment ids of each player.
 const IDS: EnvironmentId = 1 << 20;
 
+/// The answer to a question of an environment.
+const UNANSWERED: &str = "This environment asks for something from outside.";
+
 /// The worker that all players share.
 #[derive(Clone, Copy)]
 pub struct Workbench {
+    playground: Playground,
     worker: StoredValue<Option<WorkerClient>, LocalStorage>,
     players: StoredValue<EnvironmentId>,
 }
 
 impl Workbench {
     /// A workbench without a worker. The first player that needs a worker starts it.
-    pub fn new() -> Workbench {
+    pub fn new(playground: Playground) -> Workbench {
         Workbench {
+            playground,
             worker: StoredValue::new_local(None),
             players: StoredValue::new(0),
         }
     }
 
-    fn call(self, request: &Request) -> Result<Replies<Event>, String> {
+    fn call(self, request: &Request) -> Result<Replies<environments::Event>, String> {
         let is_there = self
             .worker
             .with_value(|worker| worker.as_ref().is_some_and(|worker| !worker.is_lost()));
@@ -59,28 +70,28 @@ impl Workbench {
     }
 }
 
-impl Default for Workbench {
-    fn default() -> Self {
-        Workbench::new()
-    }
-}
-
-/// Signals of an episode, its environment in the worker, and the reader's action.
+/// The state machine of an episode, and signals that show it.
 #[derive(Clone, Copy)]
 pub struct EpisodePlayer {
+    machine: StoredValue<PlaygroundMachine>,
+    /// The shown episode.
     pub episode: RwSignal<Arc<Episode>>,
-    /// Incremented whenever steps that were shown are replaced or removed.
+    /// Changes whenever steps that were shown are replaced or removed.
     pub edition: RwSignal<u32>,
     /// The selected step; 0 is the reset.
     pub selected: RwSignal<usize>,
-    /// The state of the episode with respect to the worker.
-    pub session: RwSignal<Session>,
+    /// Whether an operation is in progress.
+    pub is_busy: RwSignal<bool>,
     /// The tool whose form is shown.
     pub tool: RwSignal<Option<Text>>,
     /// The form of that tool's arguments.
     pub form: RwSignal<Form>,
     /// The last error.
     pub problem: RwSignal<Option<String>>,
+    /// The policy of the run, unless it is deciding.
+    policy: StoredValue<Option<BuiltIn>, LocalStorage>,
+    /// The tasks that wait until no operation is in progress.
+    waiting: StoredValue<Vec<Waker>>,
     workbench: Workbench,
 }
 
@@ -89,91 +100,77 @@ impl EpisodePlayer {
     pub fn new(workbench: Workbench) -> EpisodePlayer {
         let number = workbench.players.get_value();
         workbench.players.set_value(number + 1);
+        let known = workbench.playground.built_in_environments();
         EpisodePlayer {
+            machine: StoredValue::new(PlaygroundMachine::in_shared_worker(known, number * IDS)),
             episode: RwSignal::default(),
             edition: RwSignal::new(0),
             selected: RwSignal::new(0),
-            session: RwSignal::new(Session::with_ids_above(number * IDS)),
+            is_busy: RwSignal::new(false),
             tool: RwSignal::new(None),
             form: RwSignal::default(),
             problem: RwSignal::new(None),
+            policy: StoredValue::new_local(None),
+            waiting: StoredValue::default(),
             workbench,
         }
     }
 
     /// Opens a recipe and replays actions. Resolves when that is done.
     pub async fn open(self, recipe: Recipe, actions: Vec<AnyMessage>, name: Text) {
-        self.problem.set(None);
-        let id = browser::random_id();
-        let command = self
-            .session
-            .try_update(|session| session.open(recipe, actions, id, name));
-        self.run(command).await;
+        self.begin();
+        self.update(Event::Open {
+            recipe,
+            actions,
+            id: browser::random_id(),
+            name: Some(name),
+        });
+        self.settled().await;
     }
 
     /// Shows a recording from its start.
     pub fn show(self, episode: Episode) {
-        self.problem.set(None);
-        self.session.update(Session::clear);
-        self.episode.set(Arc::new(episode));
-        self.edition.update(|edition| *edition += 1);
-        self.selected.set(0);
+        self.begin();
+        self.update(Event::SelectOnceShown(Some(0)));
+        self.update(Event::Show(Box::new(episode)));
     }
 
     /// Takes an action. Resolves when the environment has responded.
     pub async fn take_action(self, action: AnyMessage) {
-        self.problem.set(None);
-        let command = self.ask(|session, episode| session.step(episode, action));
-        self.run(command).await;
+        self.begin();
+        self.select_last();
+        self.update(Event::ActByHand(action));
+        self.settled().await;
     }
 
     /// Goes back to a step.
     pub async fn go_back(self, steps: usize) {
-        self.problem.set(None);
-        let command = self.ask(|session, episode| session.go_back(episode, steps));
-        self.run(command).await;
+        self.begin();
+        self.update(Event::GoBack(steps));
+        self.settled().await;
     }
 
     /// Lets a scripted student act until it stops.
-    pub async fn watch(self, mut student: Student, limits: Limits) {
-        loop {
-            let Some(episode) = self.episode.try_get_untracked() else {
-                return;
-            };
-            match decide(&mut student, &episode, &limits).await {
-                Ok(Next::Act(action)) => {
-                    let steps = episode.steps.len();
-                    drop(episode);
-                    self.take_action(action.into()).await;
-                    if self.episode.is_disposed() {
-                        return;
-                    }
-                    let has_grown = self
-                        .episode
-                        .with_untracked(|episode| episode.steps.len() > steps);
-                    if !has_grown {
-                        return;
-                    }
-                    self.note(student.note());
-                }
-                Ok(Next::Stop(stop)) => {
-                    self.episode
-                        .update(|episode| Arc::make_mut(episode).ending = stop.ending);
-                    return;
-                }
-                Err(error) => return self.problem.set(Some(error.to_string())),
-            }
+    pub async fn watch(self, student: Student, limits: Limits) {
+        if self.machine.is_disposed() {
+            return;
         }
+        self.policy.set_value(Some(BuiltIn {
+            policy: Box::new(student),
+            limits,
+        }));
+        self.select_last();
+        self.update(Event::Run(ActingParty::Policy));
+        self.settled().await;
     }
 
-    fn note(self, note: Option<Text>) {
-        self.episode.update(|episode| {
-            if let Some(step) = Arc::make_mut(episode).steps.last_mut() {
-                step.details.errors.extend(note.map(step_note));
-            }
-        });
-        // The step was already drawn.
-        self.edition.update(|edition| *edition += 1);
+    fn begin(self) {
+        self.problem.set(None);
+    }
+
+    fn select_last(self) {
+        let last = self.machine.with_value(PlaygroundMachine::last_step);
+        self.selected.set(last);
     }
 
     /// Chooses a tool and shows an empty form for it.
@@ -221,98 +218,152 @@ impl EpisodePlayer {
         }
     }
 
-    fn ask(
-        self,
-        ask: impl FnOnce(&mut Session, &mut Episode) -> Result<Command, Refusal>,
-    ) -> Option<Command> {
-        let answer = self.session.try_update(|session| {
-            self.episode
-                .try_update_untracked(|episode| ask(session, Arc::make_mut(episode)))
+    /// Handles an event and carries out its effects.
+    fn update(self, event: Event) {
+        let selected = self.selected.try_get_untracked();
+        // The lesson may have been left meanwhile.
+        let Some(selected) = selected else { return };
+        let effects = self.machine.try_update_value(|machine| {
+            machine.select(selected);
+            machine.update(event)
         });
-        match answer.flatten()? {
-            Ok(command) => Some(command),
-            Err(refusal) => {
-                let problem = format!("{refusal} {}", refusal.advice());
-                self.problem.set(Some(problem));
-                None
+        for effect in effects.into_iter().flatten() {
+            self.carry_out(effect);
+        }
+        self.show_machine();
+    }
+
+    fn carry_out(self, effect: Effect) {
+        match effect {
+            Effect::Send(command) => self.send(command),
+            Effect::Ask { id, .. } => {
+                let refusal = Request::Answer {
+                    question: id,
+                    answer: Err(UNANSWERED.into()),
+                };
+                // The answer has no replies.
+                drop(self.workbench.call(&refusal));
             }
+            Effect::Seat { run } => self.seat(run),
+            Effect::Decide { run, steps } => self.decide(run, steps),
+            Effect::DropPlayer => self.policy.set_value(None),
+            Effect::AdaptAction => self.reselect_tool(),
+            Effect::Alert(Notice { what, why, .. }) => {
+                self.problem.set(Some(format!("{what} {why}")));
+            }
+            Effect::SayUnloaded => {
+                let text = "The environments could not be loaded. Try again.";
+                self.problem.set(Some(text.to_owned()));
+            }
+            // The other players need the worker, and it is restarted when it is called.
+            Effect::StartWorker | Effect::DropWorker | Effect::CloseOthers(_) => {}
+            // A lesson has no setup, no address, no store and no other environments, and draws at once.
+            _ => {}
         }
     }
 
-    /// Runs a command and the commands that follow from its result.
-    async fn run(self, command: Option<Command>) {
-        let mut next = command;
-        while let Some(command) = next.take() {
-            next = self.carry_out(command).await;
-        }
-    }
-
-    async fn carry_out(self, command: Command) -> Option<Command> {
+    fn send(self, command: Command) {
         let environment = command.environment();
-        let request = command.into_request(|_| Vec::new());
-        let mut replies = match self.workbench.call(&request) {
+        let worker = self.machine.with_value(PlaygroundMachine::worker);
+        let mut replies = match self.workbench.call(&command.into_request(|_| Vec::new())) {
             Ok(replies) => replies,
-            Err(reason) => return self.lose(reason.into()),
+            Err(reason) => return self.problem.set(Some(reason)),
         };
-        while let Some(reply) = replies.next().await {
-            if self.episode.is_disposed() {
-                return None;
+        browser::spawn(async move {
+            while let Some(reply) = replies.next().await {
+                self.update(match reply {
+                    Ok(reply) => Event::Replied {
+                        worker,
+                        environment,
+                        event: reply.event,
+                    },
+                    Err(loss) => Event::WorkerLost { worker, loss },
+                });
             }
-            let received = self.session.try_update_untracked(|session| {
-                self.episode.try_update_untracked(|episode| {
-                    let reply = reply.map(|reply| reply.event);
-                    unattended::receive(session, Arc::make_mut(episode), environment, reply)
-                })
-            });
-            match received.flatten()? {
-                UnattendedReply::Waiting => {}
-                UnattendedReply::Unwanted => return None,
-                UnattendedReply::Changed(change) => return self.follow(change),
-                UnattendedReply::Lost { reason, change } => {
-                    self.problem.set(Some(reason.to_string()));
-                    return self.follow(change);
-                }
-            }
-        }
-        None
-    }
-
-    /// Shows a change of the episode. Returns the follow-up command, if any.
-    fn follow(self, change: Change) -> Option<Command> {
-        let ShownChange {
-            is_replaced,
-            selects_last,
-            problem,
-            next,
-        } = change.into();
-        if is_replaced {
-            self.edition.update(|edition| *edition += 1);
-        }
-        if selects_last {
-            let steps = self.episode.with_untracked(|episode| episode.steps.len());
-            self.selected.set(steps);
-        }
-        if is_replaced {
-            self.reselect_tool();
-        }
-        if let Some(problem) = problem {
-            self.problem.set(Some(problem.to_string()));
-        }
-        let next =
-            next.and_then(|action| self.ask(|session, episode| session.step(episode, action)));
-        self.session.notify();
-        self.episode.notify();
-        next
-    }
-
-    fn lose(self, reason: Text) -> Option<Command> {
-        let change = self.session.try_update_untracked(|session| {
-            self.episode.try_update_untracked(|episode| {
-                session.lost(reason.clone(), Arc::make_mut(episode))
-            })
         });
-        self.problem.set(Some(reason.to_string()));
-        self.follow(change.flatten()?)
+    }
+
+    fn seat(self, run: u32) {
+        let name = self
+            .policy
+            .with_value(|policy| policy.as_ref().map(Player::name));
+        browser::spawn(async move {
+            self.update(match name {
+                Some(name) => Event::Seated {
+                    run,
+                    name,
+                    delay: 0.0,
+                },
+                None => Event::NotSeated { run },
+            });
+        });
+    }
+
+    fn decide(self, run: u32, steps: usize) {
+        let policy = self.policy.try_update_value(Option::take).flatten();
+        let episode = self
+            .machine
+            .with_value(|machine| Arc::clone(machine.episode()));
+        browser::spawn(async move {
+            let Some(mut policy) = policy else {
+                return self.update(Event::NotSeated { run });
+            };
+            let next = policy.play(episode).await;
+            let is_current = self
+                .machine
+                .try_with_value(|machine| machine.current_run().is_current(run));
+            if is_current == Some(true) {
+                self.policy.set_value(Some(policy));
+            }
+            self.update(Event::Decided { run, steps, next });
+        });
+    }
+
+    /// Sets each signal whose value in the machine is another one.
+    fn show_machine(self) {
+        let shown = self.machine.try_with_value(|machine| {
+            (
+                Arc::clone(machine.episode()),
+                machine.edition(),
+                machine.selected(),
+                machine.session().is_busy() || machine.current_run() != Run::Idle,
+            )
+        });
+        let Some((episode, edition, selected, is_busy)) = shown else {
+            return;
+        };
+        let is_same = self
+            .episode
+            .with_untracked(|shown| Arc::ptr_eq(shown, &episode));
+        if !is_same {
+            self.episode.set(episode);
+        }
+        if self.selected.get_untracked() != selected {
+            self.selected.set(selected);
+        }
+        if self.edition.get_untracked() != edition {
+            self.edition.set(edition);
+        }
+        if self.is_busy.get_untracked() != is_busy {
+            self.is_busy.set(is_busy);
+        }
+        if !is_busy {
+            let waiting = self.waiting.try_update_value(std::mem::take);
+            waiting.into_iter().flatten().for_each(Waker::wake);
+        }
+    }
+
+    /// Resolves when no operation is in progress, or the lesson was left.
+    async fn settled(self) {
+        std::future::poll_fn(|context| {
+            if self.is_busy.try_get_untracked() != Some(true) {
+                return Poll::Ready(());
+            }
+            let waker = context.waker().clone();
+            self.waiting.try_update_value(|waiting| waiting.push(waker));
+            Poll::Pending
+        })
+        .await;
     }
 
     /// Selects the first tool if the newly shown episode lacks the chosen one.

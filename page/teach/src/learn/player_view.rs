@@ -6,7 +6,6 @@ use std::time::Duration;
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_agent::{Limits, Oracle, Student};
-use volary_app::playground::session::Session;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_episode::Recipe;
@@ -54,7 +53,7 @@ pub fn PlayView(
     Effect::new(move |_| {
         // Show a recorded episode as soon as the environments are loaded.
         let is_awaited = !is_fresh || is_resumed;
-        if playground.whole().get() && is_awaited && !is_opened.get_value() {
+        if playground.can_play() && is_awaited && !is_opened.get_value() {
             is_opened.set_value(true);
             if is_resumed {
                 open_with(resume.get_value())
@@ -75,7 +74,7 @@ pub fn PlayView(
     } else {
         "Continue from here"
     };
-    let is_offered = move || is_playable && !is_playing.get() && playground.whole().get();
+    let is_offered = move || is_playable && !is_playing.get() && playground.can_play();
     view! {
         <section class="lesson-play" aria-label=title.clone()>
             <div class="lesson-play-head">
@@ -293,7 +292,7 @@ pub(crate) fn Tools(
     };
     let send = move |event: SubmitEvent| {
         event.prevent_default();
-        if player.session.with_untracked(Session::is_busy) {
+        if player.is_busy.get_untracked() {
             return;
         }
         if let Some(action) = player.made_action() {

@@ -171,7 +171,7 @@ impl Stage {
         };
         let is_begun = StoredValue::new(false);
         Effect::new(move |_| {
-            if playground.whole().get() && !is_begun.get_value() {
+            if playground.can_play() && !is_begun.get_value() {
                 is_begun.set_value(true);
                 browser::spawn(stage.open());
             }
@@ -230,7 +230,8 @@ pub(super) fn of_lesson(
     leave: Callback<()>,
 ) -> Deck {
     let course = Course::new(key.to_owned(), progress);
-    let (playground, workbench) = (use_playground(), Workbench::new());
+    let playground = use_playground();
+    let workbench = Workbench::new(playground);
     let stages: HashMap<String, Stage> = lesson
         .plays()
         .map(|play| {
@@ -257,7 +258,8 @@ pub(super) fn of_lesson(
 
 /// The presentation of episodes and tasks, each named by a shared link.
 pub(super) fn of_links(links: &[String], at: usize, leave: Callback<()>) -> Deck {
-    let (playground, workbench) = (use_playground(), Workbench::new());
+    let playground = use_playground();
+    let workbench = Workbench::new(playground);
     let slides = links.iter().map(|link| {
         let load = Load {
             link: Some(link.as_str().into()),

@@ -12,7 +12,6 @@ use super::entries::{list, map};
 use super::nested::{either, group, tuple};
 use super::slot::Slot;
 use super::text_field::text_field;
-use crate::later::Later;
 
 /// Renders a field labelled with its own name.
 pub(super) fn field_view(editor: Editor, field: &Arc<Field>, place: FieldPath) -> AnyView {
@@ -25,7 +24,7 @@ pub(super) fn field_view(editor: Editor, field: &Arc<Field>, place: FieldPath) -
     })
 }
 
-/// Renders a field. The forms of the first environment need only a few kinds; the code of the others is lazily loaded.
+/// Renders a field.
 pub(super) fn draw(slot: Slot) -> AnyView {
     let field = Arc::clone(&slot.field);
     match &field.kind {
@@ -34,26 +33,12 @@ pub(super) fn draw(slot: Slot) -> AnyView {
         FieldKind::Text { .. } | FieldKind::Integer | FieldKind::Number | FieldKind::Free => {
             text_field(slot)
         }
-        _ => OTHERS.get().map(|draw| draw(slot)).into_any(),
-    }
-}
-
-static OTHERS: Later<fn(Slot) -> AnyView> = Later::new();
-
-pub(super) fn install() {
-    OTHERS.set(draw_other);
-}
-
-fn draw_other(slot: Slot) -> AnyView {
-    let field = Arc::clone(&slot.field);
-    match &field.kind {
         FieldKind::Tuple(fields) => tuple(slot, fields),
         FieldKind::List { item, most, .. } => list(slot, item, *most),
         FieldKind::Map { value } => map(slot, value),
         FieldKind::Either(variants) => either(slot, variants),
         FieldKind::Flag | FieldKind::Choice(_) => choice(slot),
         FieldKind::Fixed(value) => fixed(slot, value),
-        _ => draw(slot),
     }
 }
 

@@ -8,7 +8,8 @@ use volary_view::summary::{reward_text, seconds_text};
 use volary_view::transcript::{Block, estimated_height, message, observations, step_record};
 
 use super::context::TranscriptContext;
-use super::message::{FAILURE, message_item};
+use super::failure::failure;
+use super::message::message_item;
 use crate::transient_memo::transient_memo;
 
 /// Steps with an estimated height above this, in pixels, get a sticky header. Sticky headers are composited layers,
@@ -64,8 +65,8 @@ fn messages(context: TranscriptContext, block: &Block) -> AnyView {
                 ));
             }
         }
-        if let (true, Some(record), Some(draw)) = (block.last, record, FAILURE.get()) {
-            items.extend(draw(context, step, record));
+        if let Some(record) = record.filter(|_| block.last) {
+            items.extend(failure(context, step, record));
         }
         items
     });

@@ -1,22 +1,15 @@
 //! A tool call: the tool's name and arguments, with a link to its result.
 
 use leptos::prelude::*;
-use volary_core::json::{Object, Text};
+use volary_core::json::Text;
 use volary_core::{Json, ToolCall};
-use volary_episode::passages::{TextPart, TextPosition};
 use volary_view::content::is_short;
-use volary_view::highlight::holder_id;
-use volary_view::pretty::{one_line, scalar};
+use volary_view::pretty::scalar;
 use volary_view::transcript::is_unknown_tool;
 
 use super::context::{FoldKey, ToResult, TranscriptContext};
-use super::reading::Spot;
 use crate::json_text::{json_text, token_class};
 use crate::text::{folded_text, inert};
-use crate::transient_memo::transient_memo;
-
-/// Maximum number of characters shown of a collapsed call.
-const LINE: usize = 120;
 
 /// Renders a call of a step. `answer` is the index of the message with its result.
 pub(super) fn call_view(
@@ -28,39 +21,7 @@ pub(super) fn call_view(
     let is_short = call.function.arguments.values().all(is_short);
     let to_result = answer.map(|message| view! { <ToResult message/> });
     if let Some(reading) = context.reading {
-        let own = reading.own(step, Spot::Call(number));
-        let state = transient_memo(move |_| reading.call_state(own.get()));
-        let is_raw = transient_memo(move |_| own.get().raw);
-        let body = read_call(context, state, (step, number), call, is_short);
-        let class = move || match state.get() {
-            (false, true) => "call folded",
-            (false, false) if is_short => "call short",
-            _ => "call",
-        };
-        let id = holder_id(TextPosition {
-            step,
-            message: 0,
-            part: TextPart::Call(number),
-        });
-        return view! {
-            <div class=class data-call=number.to_string() id=id>
-                {tool_name(&call.function.name)}
-                {unknown_tool(context, call)}
-                {body}
-                <button
-                    type="button"
-                    class="quiet small json-toggle"
-                    title="Show as JSON"
-                    aria-label="JSON of the call"
-                    aria-pressed=move || is_raw.get().to_string()
-                    on:click=move |_| own.update(|own| own.raw = !own.raw)
-                >
-                    {"{}"}
-                </button>
-                {to_result}
-            </div>
-        }
-        .into_any();
+        return (reading.views.call)(context, reading, (step, number), call, to_result.into_any());
     }
     let class = if is_short { "call short" } else { "call" };
     view! {
@@ -74,7 +35,7 @@ pub(super) fn call_view(
     .into_any()
 }
 
-fn tool_name(name: &str) -> impl IntoView + use<> {
+pub(super) fn tool_name(name: &str) -> impl IntoView + use<> {
     view! {
         <span class="tool-name" dir="auto">
             {inert(name)}
@@ -83,7 +44,10 @@ fn tool_name(name: &str) -> impl IntoView + use<> {
 }
 
 /// A badge for a call of a tool that the episode does not have.
-fn unknown_tool(context: TranscriptContext, call: &ToolCall) -> Option<impl IntoView + use<>> {
+pub(super) fn unknown_tool(
+    context: TranscriptContext,
+    call: &ToolCall,
+) -> Option<impl IntoView + use<>> {
     let name = &call.function.name;
     let is_unknown = context
         .episode
@@ -125,49 +89,13 @@ pub(super) fn invalid_call_view(
     .into_any()
 }
 
-/// The arguments of a call in Review: collapsed to a line, as JSON, or in full.
-fn read_call(
-    context: TranscriptContext,
-    state: Memo<(bool, bool)>,
-    (step, number): (usize, usize),
-    call: &ToolCall,
-    is_short: bool,
-) -> AnyView {
-    let call = call.clone();
-    (move || match state.get() {
-        (true, _) => {
-            let fold = context.fold((step, 0, part_of(number, 999)));
-            view! { <div class="call-json">{json_text(&call_json(&call), fold)}</div> }.into_any()
-        }
-        (false, true) => {
-            let line = one_line(&Json::from(call.function.arguments.clone()), LINE);
-            view! {
-                <span class="call-line" dir="auto">
-                    {inert(&line)}
-                </span>
-            }
-            .into_any()
-        }
-        (false, false) => arguments(context, (step, number), &call, is_short),
-    })
-    .into_any()
-}
-
 /// The part number of an argument of a call. Smaller numbers are parts of the body, which never has that many.
 pub(super) fn part_of(call: usize, argument: usize) -> usize {
     1_000_000 + call * 1_000 + argument
 }
 
-fn call_json(call: &ToolCall) -> Json {
-    let mut object = Object::default();
-    object.insert("id", Json::from(call.id.clone()));
-    object.insert("name", Json::from(call.function.name.clone()));
-    object.insert("arguments", Json::from(call.function.arguments.clone()));
-    Json::from(object)
-}
-
 /// The arguments, below the tool's name or on the same line.
-fn arguments(
+pub(super) fn arguments(
     context: TranscriptContext,
     (step, number): (usize, usize),
     call: &ToolCall,

@@ -7,12 +7,11 @@ use leptos::ev::{Event, MouseEvent};
 use leptos::prelude::*;
 use volary_episode::Episode;
 use volary_view::scroll::Scroll;
+use volary_view::transcript::copied_text;
 
 use super::ScrollState;
-use super::message::copied;
 use super::reading::ReadingOptions;
 use crate::folds::Folds;
-use crate::later;
 use crate::text::Fold;
 use volary_browser as browser;
 use volary_browser::timers::{Alarm, alarm};
@@ -105,7 +104,7 @@ impl TranscriptContext {
         };
         if on(COPY).is_some() {
             if let Some(message) = number(MESSAGE) {
-                later::once_here(move || self.copy(step, message));
+                self.copy(step, message);
             }
         } else if let Some(message) = number(GO) {
             self.go(step, message);
@@ -120,7 +119,9 @@ impl TranscriptContext {
 
     /// Copies a message. Confirms it at the button and with a message.
     fn copy(self, step: usize, message: usize) {
-        let text = copied(self, (step, message));
+        let text = self
+            .episode
+            .with_untracked(|episode| copied_text(episode, step, message));
         let button = [&message_selector(step, message), " [", COPY, "]"].concat();
         let mark = move |on: bool| {
             if let Some(log) = self.place.log.try_get_untracked().flatten() {

@@ -8,15 +8,15 @@ use volary_view::highlight::holder_id;
 use volary_view::transcript::{FAILURE_PLACE, failure_of};
 
 use super::context::{CopyMessage, ToCall, TranscriptContext};
-use super::message::MarkedSpeaker;
 use super::message_text::{Manner, message_text};
+use super::speaker::MarkedSpeaker;
 use crate::prose::plain;
 use crate::text::inert;
 
 /// Failures of up to this number of bytes are shown in full, including tracebacks.
 const WHOLE_FAILURE: usize = 20_000;
 
-/// Renders the failure of a step as a list item, like a result; see [`super::message::Failure`].
+/// Renders the failure of a step as a list item, like a result. Returns `None` if the step did not fail.
 pub(super) fn failure(
     context: TranscriptContext,
     step: usize,

@@ -1,19 +1,15 @@
-//! A message text of any length, rendered as Markdown, as terminal output, or as plain text. A long one is collapsed
-//! and shows its size.
+//! A message text of any length. In Review it is rendered as Markdown, as terminal output, or as plain text
+//! ([`super::read_text`]).
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_core::message::Role;
-use volary_core::quantity::size_text;
 use volary_view::ansi::is_for_terminals;
-use volary_view::text::{cut_at, part, part_count, preview_end};
+use volary_view::text::cut_at;
 
 use super::context::{FoldKey, TranscriptContext};
-use crate::prose::{PROSE, plain};
-use crate::terminal::terminal;
-use crate::text::{Fold, FoldControls, fold_class, folded_text};
-use crate::transient_memo::transient_memo;
+use crate::text::folded_text;
 
 /// How a text is rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,39 +56,10 @@ pub(super) fn message_text(
     at: usize,
     manner: Manner,
 ) -> AnyView {
-    let fold = context.fold(place);
-    let Some(reading) = context.reading else {
-        return folded_text(text, fold);
-    };
-    let is_prose = transient_memo(move |_| manner == Manner::Prose && reading.formatted.get());
-    let draw = move |text: &str, at: usize| -> AnyView {
-        match manner {
-            Manner::Terminal => terminal(text, at),
-            Manner::Prose if is_prose.get() => PROSE.get().unwrap_or(plain)(text, at),
-            Manner::Plain | Manner::Prose => plain(text, at),
-        }
-    };
-    let Some(preview) = preview_end(&text) else {
-        let body = match manner {
-            Manner::Prose => (move || draw(&text, at)).into_any(),
-            Manner::Plain | Manner::Terminal => draw(&text, at),
-        };
-        return view! { <div class="text" dir="auto">{body}</div> }.into_any();
-    };
-    let (size, parts) = (size_text(text.len() as u64), part_count(&text));
-    let slice = move || {
-        let range = match fold.get() {
-            Fold::Preview => 0..preview,
-            Fold::Open(number) => part(&text, number),
-        };
-        let before = text.get(..range.start).unwrap_or_default().chars().count();
-        draw(text.get(range).unwrap_or_default(), at + before)
-    };
-    view! {
-        <div class=fold_class("text", fold) dir="auto">{slice}</div>
-        <FoldControls fold parts size/>
+    match context.reading {
+        Some(reading) => (reading.views.text)(context, reading, place, text, at, manner),
+        None => folded_text(text, context.fold(place)),
     }
-    .into_any()
 }
 
 #[cfg(test)]

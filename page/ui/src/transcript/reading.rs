@@ -5,8 +5,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_core::ToolCall;
+use volary_core::json::Text;
 
-use super::context::TranscriptContext;
+use super::context::{FoldKey, TranscriptContext};
+use super::message_text::Manner;
+use super::read_message::READING_VIEWS;
 
 /// A kind of content that is collapsed as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +77,20 @@ pub(super) struct Own {
 /// Renders the token strip of a message from its step and its index in it.
 pub type Strips = Arc<dyn Fn(usize, usize) -> Option<AnyView> + Send + Sync>;
 
+/// Draws what only Review shows. The options carry these functions, so that only pages that create options contain them.
+pub(super) struct ReadingViews {
+    /// The content of a message, with its calls. Arguments: step and index of the message, and the calls.
+    pub body: fn(TranscriptContext, ReadingOptions, (usize, usize), Vec<AnyView>) -> AnyView,
+    /// The buttons of a message. Arguments: step and index of the message, and the number of its calls.
+    pub tools: fn(TranscriptContext, ReadingOptions, (usize, usize), usize) -> AnyView,
+    /// A text that begins at an offset of its message.
+    pub text: fn(TranscriptContext, ReadingOptions, FoldKey, Text, usize, Manner) -> AnyView,
+    /// A call, with a link to its result. Arguments: step and index of the call, the call, and the link.
+    pub call: fn(TranscriptContext, ReadingOptions, (usize, usize), &ToolCall, AnyView) -> AnyView,
+    /// The token strip of a message, if strips are shown.
+    pub token_strip: fn(ReadingOptions, (usize, usize)) -> AnyView,
+}
+
 /// Signals of the display options of an episode.
 #[derive(Clone, Copy)]
 pub struct ReadingOptions {
@@ -84,6 +102,7 @@ pub struct ReadingOptions {
     pub context: RwSignal<Option<TranscriptContext>>,
     /// Renders the token strips; `None` if they are not shown.
     pub strips: RwSignal<Option<Strips>>,
+    pub(super) views: &'static ReadingViews,
     own: StoredValue<HashMap<(usize, Spot), RwSignal<Own>>>,
     owner: StoredValue<Option<Owner>>,
 }
@@ -100,6 +119,7 @@ impl ReadingOptions {
             }),
             context: RwSignal::new(None),
             strips: RwSignal::new(None),
+            views: &READING_VIEWS,
             own: StoredValue::default(),
             owner: StoredValue::new(Owner::current()),
         }

@@ -92,6 +92,7 @@ fn a_reset_of_a_record_of_a_server_asks_with_the_task_of_the_form() {
         recipe: chosen.clone(),
         actions: Vec::new(),
         id: "2".into(),
+        name: None,
     });
     assert_eq!(desk.sent(), None);
     let plan = desk.playground.planned().expect("a plan");
@@ -121,6 +122,7 @@ fn code_that_the_user_does_not_know_is_shown_before_it_runs() {
             recipe,
             actions: vec![action("a")],
             id: "1".into(),
+            name: None,
         },
         |recipe| Event::Replay {
             recipe,
@@ -161,6 +163,7 @@ fn code_whose_name_is_that_of_known_code_is_shown() {
         recipe: forged,
         actions: Vec::new(),
         id: "1".into(),
+        name: None,
     });
     assert_eq!(desk.sent(), None);
     assert!(desk.playground.planned().is_some());

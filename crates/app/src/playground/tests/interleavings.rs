@@ -105,6 +105,7 @@ impl World {
                     recipe: recipe_of("counter"),
                     actions,
                     id: format!("e{}", self.opened).into(),
+                    name: None,
                 }
             }
             Happening::ActByHand => Event::ActByHand(self.next_action("hand")),
