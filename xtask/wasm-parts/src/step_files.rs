@@ -10,8 +10,8 @@ use fs_err as fs;
 /// Where [`write`] leaves the list for [`read`], which runs once the site is assembled.
 const FILE: &str = "target/xtask/wasm/step.json";
 
-/// The parts that a step needs.
-const PARTS: [&str; 2] = ["playground", "environments"];
+/// The parts that a step needs, and that store it and write its address.
+const PARTS: [&str; 3] = ["play", "playground", "environments"];
 
 /// Writes the list. `needs` has the file stems of each part, and `first` the names of the files of the first load.
 pub fn write(needs: &HashMap<String, Vec<String>>, first: &[&str]) -> Result<()> {
