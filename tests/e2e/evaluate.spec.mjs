@@ -58,7 +58,7 @@ test("what is entered before the environments' code arrives stays", () =>
     let release;
     const released = new Promise((resolve) => (release = resolve));
     let asked = false;
-    await page.route("**/split_playground.wasm", async (route) => {
+    await page.route("**/split_play.wasm", async (route) => {
       asked = true;
       await released;
       await route.continue();
