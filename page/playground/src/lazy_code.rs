@@ -39,6 +39,8 @@ pub(super) struct LazyCode {
     pub ask: fn(Playground, QuestionId, Question),
     /// `rival`: lets a model play the task of a stored episode.
     pub play_rival: fn(Playground, String, Recipe),
+    /// `run_loop`: lets the chosen policy act.
+    pub run: fn(Playground),
     /// `saving`: stores an episode.
     pub store: fn(Playground, Episode),
     /// `saving`: reads a stored episode.

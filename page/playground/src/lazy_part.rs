@@ -22,6 +22,7 @@ use super::python;
 use super::questions;
 use super::remote_environments;
 use super::rival;
+use super::run_loop;
 use super::saving;
 use super::second_run::SecondRun;
 use super::state::Playground;
@@ -38,6 +39,7 @@ static CODE: LazyCode = LazyCode {
     seat: players::seat,
     ask: questions::ask,
     play_rival: rival::play,
+    run: run_loop::run,
     store: saving::store,
     read_stored: saving::read_stored,
     second_run: || view! { <SecondRun/> }.into_any(),

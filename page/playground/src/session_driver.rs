@@ -20,7 +20,6 @@ use super::mirror::show_machine;
 use super::opening_record;
 use super::redraws;
 use super::remote_environments;
-use super::run_loop;
 use super::setup;
 use super::shown_place;
 use super::state::Playground;
@@ -196,7 +195,9 @@ fn proceed(playground: Playground, attempt: EpisodeAttempt) {
         EpisodeAttempt::Step => manual_action::step(playground),
         EpisodeAttempt::StepByHand => manual_action::step_by_hand(playground),
         EpisodeAttempt::EditLastAction => manual_action::edit_last_action(playground),
-        EpisodeAttempt::Run => run_loop::run(playground),
+        EpisodeAttempt::Run => {
+            playground.with_code("The policy", move |code| (code.run)(playground));
+        }
         // The machine does these itself.
         EpisodeAttempt::GoBack(_) | EpisodeAttempt::RunAgain => {}
     }

@@ -16,7 +16,7 @@ use volary_core::Json;
 use volary_core::json::Text;
 use volary_core::outside::{Answer, Closed, Data, ModelRequest, Outside, OutsideError};
 use volary_envs::tau::Task;
-use volary_envs::tau::checkout::{Original, ReadFile, Split};
+use volary_envs::tau::checkout::{Original, ReadFile};
 use volary_envs::tau::checkout_files::{CUSTOMER_SOURCE, needed};
 use volary_envs::tau::original::OriginalData;
 use volary_formats::archive::{Archive, Limits, is_archive};
@@ -40,29 +40,20 @@ type Files = BTreeMap<String, Text>;
 
 /// The summary of an added checkout, or an error.
 type Added = LocalBoxFuture<'static, Result<Summary, String>>;
-/// The data of a domain, or an error. The type of the data is in the lazy code.
-type ReadData = Result<Rc<dyn Any>, String>;
+/// The data of a domain. Their type is in the lazy code.
+type StoredDataResult = Result<Rc<dyn Any>, OutsideError>;
 
-/// The lazy code of tau-bench.
+/// The lazy code of tau-bench, and of the database that stores its files.
 struct Code {
     add: fn(Request, Vec<GivenFile>, Send) -> Added,
-    read: fn(Original, Split, Vec<(String, String)>) -> ReadData,
+    data: fn(String) -> LocalBoxFuture<'static, StoredDataResult>,
 }
 
 #[wasm_split(tau, wasm_split_path = leptos::wasm_split, fallible)]
 fn code() -> Loaded<Code> {
     Ok(Code {
         add: |request, files, send| add(request, files, send).boxed_local(),
-        read: |original, split, files| {
-            let files: Files = files
-                .into_iter()
-                .map(|(path, text)| (path, text.into()))
-                .collect();
-            let read = |path: &str| files.get(path).cloned();
-            let data = OriginalData::read(original, split, &read);
-            data.map(|data| Rc::new(data) as Rc<dyn Any>)
-                .map_err(|error| error.to_string())
-        },
+        data: |name| data_of_checkout(name).boxed_local(),
     })
 }
 
@@ -81,14 +72,19 @@ pub async fn handle(request: Request, files: Vec<GivenFile>, send: Send) {
 
 /// Cached data by checkout id and name. Every episode of an evaluation requests the same data.
 type Known = BTreeMap<(String, String), Reading>;
-type Reading = Shared<LocalBoxFuture<'static, Result<Rc<dyn Any>, OutsideError>>>;
+type Reading = Shared<LocalBoxFuture<'static, StoredDataResult>>;
 
 thread_local! {
     static KNOWN: RefCell<Known> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// Returns the data with a name from the stored checkout.
-pub async fn data(name: String) -> Result<Rc<dyn Any>, OutsideError> {
+pub async fn data(name: String) -> StoredDataResult {
+    let code = code().await.map_err(|error| failed(error.to_string()))?;
+    (code.data)(name).await
+}
+
+async fn data_of_checkout(name: String) -> StoredDataResult {
     let id = match storage::id().await {
         Ok(Some(id)) => id,
         Ok(None) => {
@@ -135,17 +131,20 @@ impl Outside for StoredData {
     }
 }
 
-async fn read_stored(name: String) -> Result<Rc<dyn Any>, OutsideError> {
+async fn read_stored(name: String) -> StoredDataResult {
     let unknown = || failed(format!("The data of {name} is not available."));
     let (original, split) = OriginalData::of_name(&name).ok_or_else(unknown)?;
     let folder = format!("tau_bench/envs/{}/", original.name());
-    let mut files = Vec::new();
+    let mut files = Files::new();
     for prefix in [folder.as_str(), CUSTOMER_SOURCE] {
         let stored = storage::files(prefix).await;
-        files.extend(stored.map_err(|error| failed(error.to_string()))?);
+        let stored = stored.map_err(|error| failed(error.to_string()))?;
+        files.extend(stored.into_iter().map(|(path, text)| (path, text.into())));
     }
-    let code = code().await.map_err(|error| failed(error.to_string()))?;
-    (code.read)(original, split, files).map_err(failed)
+    let read = |path: &str| files.get(path).cloned();
+    let data = OriginalData::read(original, split, &read);
+    data.map(|data| Rc::new(data) as Rc<dyn Any>)
+        .map_err(|error| failed(error.to_string()))
 }
 
 fn failed(message: impl Into<Text>) -> OutsideError {
