@@ -46,8 +46,7 @@ pub(super) fn RenameDialog(
                         id="evaluation-name"
                         autocomplete="off"
                         maxlength="200"
-                        prop:value=move || name.get()
-                        on:input=move |event| name.set(event_target_value(&event))
+                        bind:value=name
                     />
                 </Field>
                 <div class="button-row">

@@ -192,8 +192,7 @@ fn SeedField(setup: SetupSignals) -> impl IntoView {
                 autocomplete="off"
                 aria-invalid=move || is_wrong().then_some("true")
                 aria-describedby=move || is_wrong().then_some("seed-error")
-                prop:value=move || setup.seed.get()
-                on:input=move |event| setup.seed.set(event_target_value(&event))
+                bind:value=setup.seed
             />
             {error}
         </div>

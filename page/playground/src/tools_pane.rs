@@ -244,8 +244,7 @@ fn MoreOptions(playground: Playground) -> impl IntoView {
                     id="words"
                     rows="2"
                     aria-describedby="words-help"
-                    prop:value=move || words.get()
-                    on:input=move |event| words.set(event_target_value(&event))
+                    bind:value=words
                 ></textarea>
                 <p class="help" id="words-help">
                     {"Text sent along with the calls."}

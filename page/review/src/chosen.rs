@@ -117,8 +117,7 @@ fn TagForm(look: Look) -> impl IntoView {
                 aria-label="Tag"
                 placeholder="Tag"
                 list="known-tags"
-                prop:value=move || tag.get()
-                on:input=move |event| tag.set(event_target_value(&event))
+                bind:value=tag
             />
             <datalist id="known-tags">{known}</datalist>
             <button type="submit">{"Add tag"}</button>

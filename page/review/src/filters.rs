@@ -157,8 +157,7 @@ fn NewFilter(look: Look) -> impl IntoView {
                 placeholder="text, >= 1, 0..0.5"
                 aria-invalid=move || is_refused.get().then_some("true")
                 list="filter-choices"
-                prop:value=move || wanted.get()
-                on:input=move |event| wanted.set(event_target_value(&event))
+                bind:value=wanted
             />
             <datalist id="filter-choices">{offered}</datalist>
             <button type="submit">{"Filter"}</button>

@@ -216,8 +216,7 @@ fn RoleQuestion(
                 autocomplete="off"
                 aria-describedby="role-limit-help"
                 aria-invalid=move || error.with(Option::is_some).to_string()
-                prop:value=move || limit.get()
-                on:input=move |event| limit.set(event_target_value(&event))
+                bind:value=limit
             />
             <p class="help" id="role-limit-help">
                 {move || error.get().unwrap_or_else(|| "Leave it empty for no limit.".to_owned())}
@@ -282,8 +281,7 @@ fn Customer(ticket: Ticket, shown: Text) -> impl IntoView {
             <span>{"Your answer"}</span>
             <textarea
                 rows={"4"}
-                prop:value=move || text.get()
-                on:input=move |event| text.set(event_target_value(&event))
+                bind:value=text
             ></textarea>
         </label>
         <div class="button-row">

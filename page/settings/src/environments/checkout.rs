@@ -157,8 +157,7 @@ fn Sources(adding: Adding) -> impl IntoView {
                     id="checkout-address"
                     autocomplete="off"
                     aria-describedby="checkout-address-help"
-                    prop:value=move || address.get()
-                    on:input=move |event| address.set(event_target_value(&event))
+                    bind:value=address
                 />
                 <p class="help" id="checkout-address-help">
                     "Or drop the folder or its zip file on this page."

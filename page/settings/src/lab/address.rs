@@ -61,8 +61,7 @@ pub(super) fn AddressField(lab: Lab) -> impl IntoView {
                     type="url"
                     id="lab-address"
                     autocomplete="off"
-                    prop:value=move || address.get()
-                    on:input=move |event| address.set(event_target_value(&event))
+                    bind:value=address
                 />
             </Field>
             <div class="button-row">

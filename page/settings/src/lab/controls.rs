@@ -249,8 +249,7 @@ fn TextInput(
             id=id
             aria-invalid=move || has_error().then_some("true")
             aria-describedby=move || has_error().then_some(error_id)
-            prop:value=move || text.get()
-            on:input=move |event| text.set(event_target_value(&event))
+            bind:value=text
         ></textarea>
     }
 }

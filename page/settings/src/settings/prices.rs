@@ -232,8 +232,7 @@ fn NewPrice() -> impl IntoView {
                 autocomplete="off"
                 class="price-name"
                 placeholder="Model name"
-                prop:value=move || model.get()
-                on:input=move |event| model.set(event_target_value(&event))
+                bind:value=model
             />
             <button type="button" class="quiet small" on:click=put>
                 {"Add price"}

@@ -167,8 +167,7 @@ fn Environments(servers: Servers, server: Server, connected: ConnectedServer) ->
                         type="text"
                         inputmode="decimal"
                         autocomplete="off"
-                        prop:value=move || seconds.get()
-                        on:input=move |event| seconds.set(event_target_value(&event))
+                        bind:value=seconds
                     />
                 </label>
                 <button type="button" on:click=close>

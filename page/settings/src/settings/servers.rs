@@ -90,8 +90,7 @@ fn Form(servers: Servers) -> impl IntoView {
                         inputmode="url"
                         spellcheck="false"
                         placeholder="http://127.0.0.1:8041"
-                        prop:value=move || url.get()
-                        on:input=move |event| url.set(event_target_value(&event))
+                        bind:value=url
                         on:change=move |_| {
                             servers.follow_address();
                         }
@@ -103,8 +102,7 @@ fn Form(servers: Servers) -> impl IntoView {
                         id="server-key"
                         autocomplete="off"
                         aria-describedby="server-key-elsewhere server-key-help"
-                        prop:value=move || key.get()
-                        on:input=move |event| key.set(event_target_value(&event))
+                        bind:value=key
                     />
                     <ApiKeyHelp
                         elsewhere_id="server-key-elsewhere"
@@ -121,8 +119,7 @@ fn Form(servers: Servers) -> impl IntoView {
                         type="text"
                         id="server-name"
                         autocomplete="off"
-                        prop:value=move || name.get()
-                        on:input=move |event| name.set(event_target_value(&event))
+                        bind:value=name
                     />
                     <p class="help">{"A display name. Defaults to the address."}</p>
                 </Field>

@@ -317,8 +317,7 @@ fn AddTask(draft: Draft, playground: Playground) -> impl IntoView {
                         type="url"
                         id="class-link"
                         autocomplete="off"
-                        prop:value=move || link.get()
-                        on:input=move |event| link.set(event_target_value(&event))
+                        bind:value=link
                     />
                     <button type="button" on:click=add_link>
                         {"Add link"}

@@ -131,8 +131,7 @@ fn NewNote(
                 <input
                     type="text"
                     id="embed-note"
-                    prop:value=move || text.get()
-                    on:input=move |event| text.set(event_target_value(&event))
+                    bind:value=text
                 />
             </div>
             <div class="field">
@@ -140,8 +139,7 @@ fn NewNote(
                 <input
                     type="text"
                     id="embed-label"
-                    prop:value=move || label.get()
-                    on:input=move |event| label.set(event_target_value(&event))
+                    bind:value=label
                 />
             </div>
             <button type="submit" class="small">
