@@ -107,8 +107,8 @@ test("going back after a model's steps leaves no stale turn", () =>
 test("the configuration is disabled while another environment's code loads", async () => {
   let release;
   const held = new Promise((resolve) => (release = resolve));
-  // The first file that is fetched after the first view is the playground's code.
-  const init = (context) => context.route(/playground.*\.wasm$/, async (route) => { await held; await route.continue(); });
+  // The code that plays.
+  const init = (context) => context.route(/split_play\.wasm$/, async (route) => { await held; await route.continue(); });
   await visit({ init }, async (page) => {
     const playground = new Playground(page);
     await playground.tools.getByRole("button").first().waitFor();

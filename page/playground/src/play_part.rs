@@ -7,6 +7,7 @@ use leptos::wasm_split::wasm_split;
 use volary_app::playground::{Event, tasks};
 use volary_browser::lazy::Loaded;
 use volary_browser::location;
+use volary_ui::navigation::Pages;
 
 use super::demonstration;
 use super::known_environments;
@@ -56,6 +57,10 @@ fn arrive(playground: Playground) {
     session_driver::update(playground, Event::Sources(sources));
     // These belong to the page's owner, not to the first component that uses them.
     let follow = || {
+        if use_context::<Pages>().is_none() {
+            // An embedded episode: it has no other environments, no address and no store.
+            return;
+        }
         known_environments::follow_known(playground);
         location::on_leave(move || playground.update(Event::CloseServers));
         saving::keep_on_leaving(playground);

@@ -34,6 +34,10 @@ use volary_playground::state::Playground;
 /// The number of environment ids of each player.
 const IDS: EnvironmentId = 1 << 20;
 
+/// Why an episode is not opened that would run code or use a server.
+const NEEDS_CONSENT: &str =
+    "This episode runs Python code, or on a server. Open it in the playground.";
+
 /// The answer to a question of an environment.
 const UNANSWERED: &str = "This environment asks for something from outside.";
 
@@ -125,6 +129,13 @@ impl EpisodePlayer {
             id: browser::random_id(),
             name: Some(name),
         });
+        if self
+            .machine
+            .with_value(|machine| machine.planned().is_some())
+        {
+            self.update(Event::Decline);
+            self.problem.set(Some(NEEDS_CONSENT.to_owned()));
+        }
         self.settled().await;
     }
 
