@@ -6,7 +6,7 @@
 //! - [`describe`]: tools as texts for prompts.
 //! - [`run`]: handlers and their state; [`outcome`]: their results.
 //! - [`parameter`]: Rust types as JSON Schema and back; [`signature`]: checks of arguments.
-//! - [`definition`]: assembles a tool's schema; [`builder`]: builds tools at run time.
+//! - [`definition`]: assembles the tool schema; [`builder`]: builds tools at run time.
 
 pub mod builder;
 pub mod call;

@@ -1,4 +1,4 @@
-//! Files: saving, picking, and dropping anywhere on the page.
+//! Files: saving, picking, and drag and drop anywhere on the page.
 //!
 //! - [`streaming_download`]: files from an address. [`ranged_file`]: those of which nothing is kept. [`folders`]: the files in
 //!   dropped folders.
