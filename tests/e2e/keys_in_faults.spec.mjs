@@ -120,7 +120,9 @@ test("a key that the reason of a crash quotes is not on the page that reports it
     { hash: "#/run/counter", allowedErrors: [/unreachable/], ...connected({ kind: "openai-chat", base: provider.base("chat") }) },
     async (page) => {
       const playground = new ModelPlayground(page);
-      await playground.ready();
+      // The page has read the stored keys.
+      await playground.seated();
+      await playground.policy.selectOption("Manual");
       await playground.act("incr");
       await playground.says("1 step");
       // Leptos copies the elements that it draws.

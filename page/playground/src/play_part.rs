@@ -64,6 +64,7 @@ fn arrive(playground: Playground) {
         known_environments::follow_known(playground);
         location::on_leave(move || playground.update(Event::CloseServers));
         saving::keep_on_leaving(playground);
+        saving::preserve_in_crash(playground);
         url_sync::write_address(playground);
         playback::play_along(playground);
         watch_for_slow_steps(playground);

@@ -9,7 +9,7 @@ use volary_episode::{Episode, native};
 
 use super::state::Playground;
 use volary_browser::database::KeptText;
-use volary_browser::{self as browser, location};
+use volary_browser::{self as browser, crash_recovery, location};
 use volary_storage as storage;
 use volary_storage::episodes::{self, StoredEpisode};
 use volary_storage::origin::PLAYED;
@@ -48,6 +48,15 @@ pub(super) fn read_stored(playground: Playground, id: Text) {
         let episode = read.and_then(|reading| reading.episodes.into_iter().next());
         let episode = episode.map(Box::new);
         playground.update(Event::StoredRead { id, episode });
+    });
+}
+
+/// Preserves the episode if the page crashes.
+pub(super) fn preserve_in_crash(playground: Playground) {
+    let episode = playground.episode();
+    crash_recovery::save_with(move || {
+        let text = episode.try_with_untracked(|episode| native::to_text(episode));
+        text.filter(|_| playground.last_step() > 0)
     });
 }
 

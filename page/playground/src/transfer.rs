@@ -25,7 +25,6 @@ use super::state::Playground;
 use super::url_sync;
 use volary_browser::files::{GivenFile, LARGEST_FILE};
 use volary_browser::{self as browser, crash_recovery};
-use volary_secrets as secrets;
 
 /// Reads the first episode of the files in a separate worker, so that no file can affect the running episode.
 async fn read_episode(
@@ -83,14 +82,8 @@ pub fn offer(playground: Playground) -> Offer {
     }
 }
 
-/// Preserves the episode if the page crashes, and offers the one that was preserved before.
+/// Offers the episode that was preserved when the page crashed.
 pub fn offer_rescue(playground: Playground) {
-    let episode = playground.episode();
-    crash_recovery::redact_with(secrets::redacted);
-    crash_recovery::save_with(move || {
-        let text = episode.try_with_untracked(|episode| native::to_text(episode));
-        text.filter(|_| playground.last_step() > 0)
-    });
     let Some(text) = crash_recovery::rescued() else {
         return;
     };

@@ -21,6 +21,7 @@ pub use key_state::{Keeping, NotKept};
 use key_state::{KeyState, KeyStore};
 pub use origin::KeyOrigin;
 use ring::Ring;
+use volary_browser::crash_recovery;
 use volary_browser::storage::{self, Keep};
 
 /// The storage of the browser.
@@ -46,6 +47,8 @@ impl KeyStore for BrowserKeys {
 thread_local! {
     // Global, so that it lives as long as the page, whichever part uses it first.
     static STATE: ArcRwSignal<KeyState> = {
+        // From now on a panic may quote a key.
+        crash_recovery::redact_with(redacted);
         let state = ArcRwSignal::new(KeyState::found(&BrowserKeys));
         let heard = state.clone();
         storage::on_change_elsewhere(NAME, move |text| {
