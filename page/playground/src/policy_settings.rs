@@ -24,6 +24,10 @@ pub(super) struct Plan {
 /// Chooses a policy. Shared settings are preserved, even across policies that do not have them.
 pub fn choose_policy(playground: Playground, kind: PolicyKind) {
     let policy = playground.policy();
+    if kind != PolicyKind::Manual {
+        // It is about to act.
+        playground.load_code_ahead();
+    }
     playground.update(Event::ChoosePolicy(kind));
     if playground.demonstrates().get_untracked() && policy.run.get_untracked() != Run::Idle {
         // The pace of a demonstration that is still running must not become that of the next run.

@@ -51,11 +51,8 @@ pub fn start(playground: Playground) {
     }
 }
 
-/// Loads all code of the playground, for pages that also show environments of servers and of Python files. If this fails,
-/// the code is loaded and reported when it is used.
+/// Loads all code of the playground, for pages that also show environments of servers and of Python files.
 pub fn load_all(playground: Playground) {
     playground.play_soon();
-    browser::spawn(async move {
-        let _ = playground.load_code().await;
-    });
+    playground.load_code_ahead();
 }

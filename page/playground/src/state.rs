@@ -244,6 +244,15 @@ impl Playground {
         self.load()(self).await
     }
 
+    /// Loads that code before somebody waits for it. If this fails, it is loaded and reported when it is used.
+    pub(super) fn load_code_ahead(self) {
+        if self.lazy_code_untracked().is_none() {
+            browser::spawn(async move {
+                let _ = self.load_code().await;
+            });
+        }
+    }
+
     /// Sets the code, once it is loaded.
     pub(super) fn set_code(self, code: &'static LazyCode) {
         self.code().set(Some(code));
