@@ -169,7 +169,12 @@ fn example(learnable: &dyn Learnable, episode: &Episode) -> Result<Example, Work
         return Err(WorkMisfit::TooManySteps);
     }
     let unplayable = |error: SchoolError| WorkMisfit::Unplayable(error.to_string());
-    let reward = replayed(learnable, recipe.configuration.clone(), recipe.seed, episode);
+    let reward = replayed(
+        learnable,
+        recipe.configuration.clone(),
+        recipe.seed,
+        episode,
+    );
     let reward = reward.map_err(unplayable)?;
     if reward <= 0.5 {
         return Err(WorkMisfit::Unsolved {

@@ -5,6 +5,8 @@ use volary_app::school::SchoolEvent;
 use volary_view::route::Route;
 
 use super::checks_view::{BreakIt, Checks};
+use super::class_view::ClassView;
+use super::contest_view::ContestView;
 use super::controls::Controls;
 use super::curves::Curves;
 use super::group_view::GroupView;
@@ -13,6 +15,7 @@ use super::questions::{Ask, Exams};
 use super::samples::Samples;
 use super::state::SchoolState;
 use super::storing_view::StoringView;
+use super::task_view::TaskView;
 use volary_ui::alert_box::AlertWords;
 use volary_ui::navigation::use_pages;
 
@@ -60,6 +63,7 @@ pub fn page() -> AnyView {
                      discovers the tool, its arguments, and what to do with the result."}
                 </p>
             </header>
+            <TaskView/>
             {notice}
             <Controls state/>
             <div class="school-columns">
@@ -72,8 +76,10 @@ pub fn page() -> AnyView {
                     <Checks state/>
                     <BreakIt state/>
                     <Ask state/>
+                    <ContestView state/>
                     <Exams state/>
                     <KnobsView state/>
+                    <ClassView state/>
                     <StoringView state/>
                 </div>
             </div>

@@ -88,7 +88,8 @@ fn class() -> Vec<PupilWork> {
 #[test]
 fn work_that_does_not_fit_is_named_and_left_out() {
     let calculator = learnable("calculator").unwrap();
-    let word_problem = object!({"problem": "A train runs 22 km in an hour. And in 3 hours?", "answer": 66});
+    let word_problem =
+        object!({"problem": "A train runs 22 km in an hour. And in 3 hours?", "answer": 66});
     let works = [
         solved("Ada", 37, 48),
         work(

@@ -10,8 +10,10 @@ use super::check_view::{CheckView, QuestionView};
 use super::lesson_progress::LessonProgress;
 use super::player::{EpisodePlayer, Workbench};
 use super::player_view::PlayView;
+use super::school_view::SchoolBlockView;
 use volary_browser::location;
 use volary_ui::prose::PROSE;
+use volary_ui::school_record::SchoolAchievements;
 use volary_ui::text::inert;
 use volary_ui::{DisclosureButton, UnsavedNotice};
 
@@ -30,6 +32,11 @@ impl Course {
             key: StoredValue::new(key),
             progress,
         }
+    }
+
+    /// The key under which progress is stored.
+    pub fn key(self) -> String {
+        self.key.get_value()
     }
 
     /// Returns whether a check is met.
@@ -61,7 +68,7 @@ pub(super) fn LessonView(
     let pieces: Vec<AnyView> = lesson
         .pieces
         .iter()
-        .map(|piece| draw(piece, course, &players))
+        .map(|piece| draw(piece, &lesson, course, &players))
         .collect();
     let goals = lesson.goals();
     let standing = move || {
@@ -77,7 +84,12 @@ pub(super) fn LessonView(
             </a>
         }
     });
-    let reset = move |_| course.key.with_value(|key| progress.reset(Some(key)));
+    let reset = move |_| {
+        course.key.with_value(|key| {
+            SchoolAchievements::of_browser().reset(Some(key));
+            progress.reset(Some(key));
+        });
+    };
     view! {
         <article class="lesson">
             <div class="button-row lesson-begin">
@@ -105,7 +117,12 @@ pub(super) fn LessonView(
     }
 }
 
-fn draw(piece: &Piece, course: Course, players: &HashMap<String, EpisodePlayer>) -> AnyView {
+fn draw(
+    piece: &Piece,
+    lesson: &Lesson,
+    course: Course,
+    players: &HashMap<String, EpisodePlayer>,
+) -> AnyView {
     match piece {
         Piece::Heading { level: 2, text } => view! { <h2 dir="auto">{inert(text)}</h2> }.into_any(),
         Piece::Heading { text, .. } => view! { <h3 dir="auto">{inert(text)}</h3> }.into_any(),
@@ -126,6 +143,11 @@ fn draw(piece: &Piece, course: Course, players: &HashMap<String, EpisodePlayer>)
         }
         Piece::Hint(text) => hint(text.clone()),
         Piece::Tokens(tokens) => token_strip(tokens),
+        Piece::School(block) => {
+            let checks = lesson.checks().filter(|check| check.of == block.id);
+            let (block, checks) = (block.clone(), checks.cloned().collect());
+            view! { <SchoolBlockView course block checks/> }.into_any()
+        }
     }
 }
 
