@@ -1,6 +1,6 @@
 //! `volary school`: trains a small agent by reinforcement, as the page does, and writes what happens.
 //!
-//! The folder has `rollouts/step_000000.jsonl` with the samples of each update (as trajectories of Volary, as slime's samples,
+//! The folder has `rollouts/step_000000.jsonl` with the samples of each update (as trajectories of Volary, as a dump of slime,
 //! or in Parquet), `metrics.jsonl` with a line of figures for each update, `checkpoints/step_000010.vols` after each tenth
 //! update, `knobs.json`, `run.json`, and `warm_start.volp` if a class taught it.
 //!
@@ -14,6 +14,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use volary_app::school::{ClassFile, class_files};
+use volary_core::{Json, object};
 use volary_episode::{Episode, native};
 use volary_export::slime;
 use volary_school::episodes::episodes;
@@ -79,7 +80,7 @@ pub struct School {
     #[arg(long, default_value_t = 1, value_name = "N")]
     rollouts_every: u32,
 
-    /// The format of the rollouts: trajectories of Volary, slime's samples, or rows in Parquet
+    /// The format of the rollouts: trajectories of Volary, slime's dumps as JSON, or rows in Parquet
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: RolloutFormat,
 
@@ -109,12 +110,14 @@ enum RolloutFormat {
 impl RolloutFormat {
     fn extension(self) -> &'static str {
         match self {
-            RolloutFormat::Volary | RolloutFormat::Slime => "jsonl",
+            RolloutFormat::Volary => "jsonl",
+            RolloutFormat::Slime => "json",
             RolloutFormat::Parquet => "parquet",
         }
     }
 
-    fn write(self, episodes: &[Episode]) -> Result<Vec<u8>> {
+    /// The rollouts of an update.
+    fn write(self, update: u32, episodes: &[Episode]) -> Result<Vec<u8>> {
         match self {
             RolloutFormat::Volary => {
                 let mut text = String::new();
@@ -125,12 +128,10 @@ impl RolloutFormat {
                 Ok(text.into_bytes())
             }
             RolloutFormat::Slime => {
-                let lines = episodes.iter().map(|episode| {
-                    let sample = slime::sample(episode);
-                    sample.map(|sample| slime::line(&sample))
-                });
-                let text: String = lines.collect::<Result<_, _>>()?;
-                Ok(text.into_bytes())
+                let samples = episodes.iter().map(slime::sample);
+                let samples = samples.collect::<Result<Vec<Json>, _>>()?;
+                let dump = object!({"rollout_id": (i64::from(update)), "samples": samples});
+                Ok(slime::line(&dump.into()).into_bytes())
             }
             RolloutFormat::Parquet => {
                 let episodes: Vec<&Episode> = episodes.iter().collect();
@@ -263,8 +264,9 @@ impl<'a> Folder<'a> {
 
     fn write_rollouts(&self, run: &Run, update: &Update) -> Result<()> {
         let episodes = episodes(run.learnable(), run.knobs(), update);
-        let bytes = self.settings.format.write(&episodes)?;
-        write(&self.rollouts(update.metrics.update), &bytes)
+        let number = update.metrics.update;
+        let bytes = self.settings.format.write(number, &episodes)?;
+        write(&self.rollouts(number), &bytes)
     }
 
     fn write_checkpoint(&self, run: &Run) -> Result<()> {

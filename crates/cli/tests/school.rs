@@ -137,7 +137,7 @@ fn rollouts_are_written_for_other_tools_and_are_a_training_run_there_too() {
         train(&["--updates", "1", "--format", format]);
         // The format is that of the run.
         train(&["--updates", "2", "--resume"]);
-        let end = if format == "slime" { "jsonl" } else { format };
+        let end = if format == "slime" { "json" } else { format };
         for step in 0..2 {
             let path = folder.0.join(format!("rollouts/step_00000{step}.{end}"));
             assert!(path.exists(), "{}", path.display());

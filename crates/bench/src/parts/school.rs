@@ -49,7 +49,11 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     let (drawing, median) = (of("drawing_most")?, of("drawing_median")?);
     Ok(vec![
         rate("native", ours, NATIVE_RATIO),
-        rate("in a worker of Chromium", of("updates_per_second")?, PAGE_RATIO),
+        rate(
+            "in a worker of Chromium",
+            of("updates_per_second")?,
+            PAGE_RATIO,
+        ),
         Row {
             what: format!(
                 "school: to 90 % in Chromium, median of {seeds:.0} seeds ({:.0} updates); {failed:.0} failed",
