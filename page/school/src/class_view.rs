@@ -12,6 +12,8 @@ use super::state::SchoolState;
 
 /// Larger files, in bytes, are no hand-ins.
 const LARGEST: f64 = 8.0 * 1024.0 * 1024.0;
+/// The number of left out episodes that are named.
+const LISTED: usize = 40;
 /// The largest number of files.
 const MOST_FILES: usize = 200;
 
@@ -210,7 +212,9 @@ fn left_out(class: &ClassTeaching) -> Option<AnyView> {
         .first()
         .filter(|result| !result.left_out.is_empty())?;
     let count = first.left_out.len();
-    let rows = first.left_out.iter().map(|work| {
+    let more = count.saturating_sub(LISTED);
+    let more = (more > 0).then(|| view! { <li>{format!("and {more} more")}</li> });
+    let rows = first.left_out.iter().take(LISTED).map(|work| {
         let text = format!("{}, {}: {}", work.pupil, work.title, work.reason);
         view! { <li dir="auto">{inert(&text)}</li> }
     });
@@ -218,7 +222,7 @@ fn left_out(class: &ClassTeaching) -> Option<AnyView> {
         view! {
             <details class="school-left-out">
                 <summary>{format!("Left out: {count}")}</summary>
-                <ul>{rows.collect_view()}</ul>
+                <ul>{rows.collect_view()} {more}</ul>
             </details>
         }
         .into_any(),

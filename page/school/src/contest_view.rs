@@ -110,7 +110,9 @@ fn form(state: SchoolState, moved: Move) -> AnyView {
                 prop:value=move || written.get()
                 on:input=move |event| written.set(event_target_value(&event))
             />
-            <button type="submit">{"Go"}</button>
+            <button type="submit" aria-label=format!("{}: go", moved.label)>
+                {"Go"}
+            </button>
         </form>
     }
     .into_any()

@@ -51,7 +51,7 @@ pub fn page() -> AnyView {
     };
     let size = move || match state.school.with(|school| school.parameters) {
         0 => "A small language model, ".to_owned(),
-        count => format!("A language model with {count} parameters, "),
+        count => format!("A language model with {} parameters, ", thousands(count)),
     };
     view! {
         <div class="school">
@@ -71,19 +71,43 @@ pub fn page() -> AnyView {
                     <Curves state/>
                     <Samples state/>
                     <GroupView state/>
+                    <ContestView state/>
+                    <ClassView state/>
                 </div>
                 <div class="school-side">
                     <Checks state/>
                     <BreakIt state/>
                     <Ask state/>
-                    <ContestView state/>
                     <Exams state/>
                     <KnobsView state/>
-                    <ClassView state/>
                     <StoringView state/>
                 </div>
             </div>
         </div>
     }
     .into_any()
+}
+
+/// A number with a comma before each three digits.
+fn thousands(number: u32) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        let texts = [7, 999, 1_000, 26_528, 1_234_567].map(thousands);
+        assert_eq!(texts, ["7", "999", "1,000", "26,528", "1,234,567"]);
+    }
 }
