@@ -50,6 +50,17 @@ def norm(x, gain):
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * gain
 
 
+def attention(q, k, v, is_causal):
+    # Debian 12 has torch 1.13, which does not fuse these yet.
+    if hasattr(F, "scaled_dot_product_attention"):
+        return F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
+    scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+    if is_causal:
+        n = q.shape[-2]
+        scores = scores.masked_fill(torch.ones(n, n).triu(1).bool(), float("-inf"))
+    return scores.softmax(-1) @ v
+
+
 def forward(w, tokens, start, cache):
     """Logits of tokens [batch, n] at positions [batch, n]; with a cache, n is 1."""
     batch, n = tokens.shape
@@ -61,7 +72,7 @@ def forward(w, tokens, start, cache):
             keys, values = cache[layer]
             keys[:, :, start : start + n], values[:, :, start : start + n] = k, v
             k, v = keys[:, :, : start + n], values[:, :, : start + n]
-        attended = F.scaled_dot_product_attention(q, k, v, is_causal=n > 1)
+        attended = attention(q, k, v, n > 1)
         x = x + attended.transpose(1, 2).reshape(batch, n, WIDTH) @ w[f"{layer}.out"]
         x = x + F.relu(norm(x, w[f"{layer}.norm2"]) @ w[f"{layer}.up"]) @ w[f"{layer}.down"]
     return norm(x, w["norm"]) @ w["token"].T

@@ -233,3 +233,23 @@ test("notes are kept next to the files, and read there by another view", async (
     rmSync(path, { recursive: true });
   }
 });
+
+for (const format of ["volary", "slime", "parquet"]) {
+  test(`a run of the school is a training run, written as ${format}`, async () => {
+    const path = join(folder([]), "run");
+    const trained = spawn(VOLARY, ["school", "--updates", "3", "--format", format, "--out", path], { stdio: ["ignore", "ignore", "inherit"] });
+    assert.equal(await new Promise((resolve) => trained.on("exit", resolve)), 0);
+    const shown = await view(path);
+    const { origin } = new URL(shown.url);
+    const allowedErrors = [/icon-[0-9a-f]+\.png' violates/];
+    try {
+      await visit({ at: shown.url, axe: false, allowedErrors, origins: [origin] }, async (page) => {
+        await new Library(page).ready();
+        await page.getByRole("link", { name: "Training run", exact: true }).click();
+        await page.getByText("3 steps · 384 samples · 48 groups").waitFor();
+      });
+    } finally {
+      shown.stop();
+    }
+  });
+}

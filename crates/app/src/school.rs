@@ -6,18 +6,30 @@
 //! - A worker that is lost is replaced, and the run continues from the last checkpoint. If that one is lost before another
 //!   checkpoint, the run stops.
 
+pub mod class_files;
+mod contest;
 mod event;
+mod fact;
+mod task;
 
+use volary_core::Text;
 use volary_protocol::school as protocol;
-use volary_protocol::school::{Checkpoint, Updated};
+pub use volary_protocol::school::ClassFile;
+use volary_protocol::school::{Checkpoint, Taught, Updated, WarmStartBytes};
 use volary_school::record::SampleRecord;
 use volary_school::{Difficulty, Finding, GroupRecord, Knobs, UpdateMetrics, findings, link};
 
 use crate::notice::Notice;
+pub use contest::Contest;
 pub use event::{SchoolEffect, SchoolEvent};
+pub use fact::{FactSet, FactTracker, SchoolDeed, SchoolFact};
+pub use task::{SchoolGoal, SchoolRecord, SchoolTask};
 
 /// The number of tasks of an exam.
 pub const EXAM_TASKS: u32 = 64;
+
+/// The parameter of an address by which a lesson opens a task; its value is the id of the task.
+pub const LESSON: &str = "lesson=";
 
 /// The updates after which a policy answers a prompt, if there were as many.
 const ASKED: [u32; 4] = [0, 10, 40, 180];
@@ -87,6 +99,21 @@ pub struct Storing {
     pub episodes: u32,
 }
 
+/// The work of a class, and what it did to the warm start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClassTeaching {
+    /// The opened files. They stay here: a worker that is replaced gets them again.
+    files: Vec<ClassFile>,
+    /// The environment that it is about.
+    environment: String,
+    /// Whether a result is awaited.
+    pub is_teaching: bool,
+    /// The result with all pupils first, then those without one of them.
+    pub results: Vec<Taught>,
+    /// The result that the run begins with.
+    pub used: Option<usize>,
+}
+
 /// The state of the page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct School {
@@ -111,7 +138,12 @@ pub struct School {
     /// The explained group, and its update.
     pub group: Option<(u32, GroupRecord)>,
     pub storing: Storing,
+    pub contest: Contest,
+    pub class: ClassTeaching,
     pub notice: Option<Notice>,
+    /// The parameters of the address with which the run began.
+    began: String,
+    facts: FactTracker,
     /// The number of updates of the checkpoint, and its bytes.
     checkpoint: Option<(u32, Checkpoint)>,
     /// Whether a group of the next update is explained.
@@ -123,6 +155,41 @@ pub struct School {
 impl School {
     /// Handles an event.
     pub fn update(&mut self, event: SchoolEvent) -> Vec<SchoolEffect> {
+        let deed = self.deed(&event);
+        let mut effects = self.handle(event);
+        let changed = self.changes.last().map(|update| *update as usize);
+        let mut facts = self.facts.observe(&self.history, changed);
+        facts.extend(deed.and_then(|deed| self.facts.note(deed)));
+        effects.extend(facts.into_iter().map(|fact| SchoolEffect::Happened {
+            began: self.began.clone(),
+            fact,
+        }));
+        effects
+    }
+
+    /// What a person achieved by a reply.
+    fn deed(&self, event: &SchoolEvent) -> Option<SchoolDeed> {
+        let SchoolEvent::Replied { run, event } = event else {
+            return None;
+        };
+        if *run != self.run {
+            return None;
+        }
+        Some(match event {
+            protocol::Event::Explained(_) => SchoolDeed::OneGroupSlowly,
+            protocol::Event::Examined { exam, .. } => match exam.difficulty {
+                Difficulty::Trained => SchoolDeed::NewTasks,
+                Difficulty::Beyond => SchoolDeed::HarderTasks,
+            },
+            protocol::Event::Played {
+                policy: Some(_), ..
+            } => SchoolDeed::PlayedAgainst,
+            protocol::Event::Taught(taught) if taught.examples > 0 => SchoolDeed::ClassTaught,
+            _ => return None,
+        })
+    }
+
+    fn handle(&mut self, event: SchoolEvent) -> Vec<SchoolEffect> {
         match event {
             SchoolEvent::Open(query) => self.open(&query),
             SchoolEvent::Train(training) => self.train(training),
@@ -172,6 +239,34 @@ impl School {
             SchoolEvent::Store(groups) => {
                 self.storing.groups = groups;
                 self.ask(protocol::Request::Store { groups })
+            }
+            SchoolEvent::Challenge => {
+                let number = self.contest.next();
+                self.ask(protocol::Request::Draw { number })
+            }
+            SchoolEvent::PlayTurn(turn) => {
+                if !self.contest.write(turn) {
+                    return Vec::new();
+                }
+                let turns = self.contest.turns.iter();
+                self.ask(protocol::Request::Play {
+                    prompt: self.contest.prompt.as_str().into(),
+                    turns: turns.map(|turn| turn.as_str().into()).collect(),
+                    update: self.asked_policy(),
+                })
+            }
+            SchoolEvent::TakeClass(files) => {
+                self.class = ClassTeaching {
+                    files,
+                    environment: self.knobs.environment.clone(),
+                    ..ClassTeaching::default()
+                };
+                self.teach(None)
+            }
+            SchoolEvent::LeaveOut(pupil) => self.teach(Some(pupil)),
+            SchoolEvent::UseTaught(index) => {
+                self.class.used = index.filter(|index| *index < self.class.results.len());
+                self.restart()
             }
             SchoolEvent::Dismiss => {
                 self.notice = None;
@@ -234,9 +329,21 @@ impl School {
     }
 
     fn open(&mut self, query: &str) -> Vec<SchoolEffect> {
-        match link::from_query(query) {
+        // A lesson's task begins afresh, also if the run of now has the same settings.
+        let parameters = query
+            .split('&')
+            .filter(|parameter| !parameter.starts_with(LESSON));
+        let settings = parameters.collect::<Vec<_>>().join("&");
+        let is_task = settings.len() != query.len();
+        if is_task {
+            self.class = ClassTeaching::default();
+            self.contest = Contest::default();
+        }
+        match link::from_query(&settings) {
             // The address that this run wrote.
-            Ok(knobs) if knobs == self.knobs && self.phase != SchoolPhase::Unbegun => Vec::new(),
+            Ok(knobs) if knobs == self.knobs && self.phase != SchoolPhase::Unbegun && !is_task => {
+                Vec::new()
+            }
             Ok(knobs) => {
                 self.knobs = knobs;
                 self.restart()
@@ -255,9 +362,17 @@ impl School {
 
     /// Begins again with the warm start.
     fn restart(&mut self) -> Vec<SchoolEffect> {
+        // What a class taught fits one environment only.
+        let has_class = self.class.environment == self.knobs.environment;
         *self = School {
+            began: link::to_query(&self.knobs),
             knobs: std::mem::take(&mut self.knobs),
             run: self.run,
+            class: if has_class {
+                std::mem::take(&mut self.class)
+            } else {
+                ClassTeaching::default()
+            },
             storing: Storing {
                 groups: self.storing.groups,
                 episodes: 0,
@@ -275,17 +390,41 @@ impl School {
     ) -> Vec<SchoolEffect> {
         self.run += 1;
         self.phase = SchoolPhase::Beginning { then };
+        // Replies of the former worker do not arrive any more.
+        self.class.is_teaching = false;
         let knobs = self.knobs.clone();
+        let warm_start = self.warm_start();
         let mut effects = vec![
             SchoolEffect::StartWorker,
             SchoolEffect::Call {
                 run: self.run,
-                request: protocol::Request::Begin { knobs, checkpoint },
+                request: protocol::Request::Begin {
+                    knobs,
+                    checkpoint,
+                    warm_start,
+                },
             },
         ];
         if with_address {
             effects.push(self.address());
         }
+        effects
+    }
+
+    /// The warm start of a class, if the run begins with one.
+    fn warm_start(&self) -> Option<WarmStartBytes> {
+        let result = self.class.results.get(self.class.used?)?;
+        Some(result.warm_start.clone())
+    }
+
+    /// Teaches by the work of the class, without that of a pupil.
+    fn teach(&mut self, without: Option<Text>) -> Vec<SchoolEffect> {
+        if self.class.is_teaching || self.class.files.is_empty() {
+            return Vec::new();
+        }
+        let files = self.class.files.clone();
+        let effects = self.ask(protocol::Request::Teach { files, without });
+        self.class.is_teaching = !effects.is_empty();
         effects
     }
 
@@ -402,6 +541,26 @@ impl School {
                 self.group = self.done().checked_sub(1).map(|update| (update, *group));
             }
             protocol::Event::Tuned => {}
+            protocol::Event::Drawn { number, prompt } => self.contest.drawn(number, &prompt),
+            protocol::Event::Played { person, policy, .. } => {
+                let policy = policy.map(|(update, sample)| Answer {
+                    update,
+                    sample: *sample,
+                });
+                self.contest.played(*person, policy);
+            }
+            protocol::Event::Refused { reason } => self.contest.refused(&reason),
+            protocol::Event::Taught(taught) => {
+                self.class.is_teaching = false;
+                let known = self.class.results.iter_mut();
+                match known
+                    .into_iter()
+                    .find(|result| result.without == taught.without)
+                {
+                    Some(result) => *result = *taught,
+                    None => self.class.results.push(*taught),
+                }
+            }
             protocol::Event::Stored { episodes } => self.storing.episodes += episodes,
             protocol::Event::Unstored { reason } => {
                 self.storing.groups = 0;
@@ -415,6 +574,7 @@ impl School {
                 if let SchoolPhase::Beginning { .. } = self.phase {
                     self.phase = SchoolPhase::Unbegun;
                 }
+                self.class.is_teaching = false;
                 self.notice = Some(Notice::new(
                     "That did not work.",
                     reason.to_string(),

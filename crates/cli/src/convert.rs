@@ -7,7 +7,7 @@
 //!   `many_files`: asks before very many files are written.
 //! - `tags_beside`: tags from `.volary/notes.jsonl`.
 
-mod format;
+pub(crate) mod format;
 mod growing_file;
 mod many_files;
 mod output_folder;

@@ -1,7 +1,8 @@
 //! `volary school`: trains a small agent by reinforcement, as the page does, and writes what happens.
 //!
-//! The folder has `rollouts/step_000000.jsonl` with the samples of each update as trajectories, `metrics.jsonl` with a line
-//! of figures for each update, `checkpoints/step_000010.vols` after each tenth update, and `knobs.json`.
+//! The folder has `rollouts/step_000000.jsonl` with the samples of each update (as trajectories of Volary, as a dump of slime,
+//! or in Parquet), `metrics.jsonl` with a line of figures for each update, `checkpoints/step_000010.vols` after each tenth
+//! update, `knobs.json`, `run.json`, and `warm_start.volp` if a class taught it.
 //!
 //! Invariant: a run that was stopped and continued writes the same files as one that was not.
 
@@ -10,13 +11,22 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::Args;
-use volary_episode::native;
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+use volary_app::school::{ClassFile, class_files};
+use volary_core::{Json, object};
+use volary_episode::{Episode, native};
+use volary_export::slime;
 use volary_school::episodes::episodes;
 use volary_school::inspect::examine;
-use volary_school::{Difficulty, Knobs, Preset, Run, Update, UpdateMetrics, shipped};
+use volary_school::policy::Weights;
+use volary_school::policy::file::{read_8_bit, write_8_bit};
+use volary_school::{
+    Classwork, Difficulty, Knobs, Preset, Run, Update, UpdateMetrics, learnable, shipped,
+};
 
 use crate::ExitStatus;
+use crate::convert::format::Format;
 use crate::output::{self, plain};
 
 const EXAMPLES: &str = "\
@@ -24,7 +34,9 @@ Examples:
   volary school --updates 200 --out run/
   volary view run/
   volary school --updates 400 --out run/ --resume
-  volary school --updates 60 --out leak/ --break leaky-grader";
+  volary school --updates 60 --out leak/ --break leaky-grader
+  volary school --updates 60 --out slime/ --format slime
+  volary school --updates 60 --out class/ --class hand-ins/*.json";
 
 /// The number of tasks of the exam at the end.
 const EXAM: usize = 500;
@@ -61,16 +73,79 @@ pub struct School {
     preset: Option<Preset>,
 
     /// Continue from the last checkpoint in the folder, with its settings
-    #[arg(long, conflicts_with_all = ["environment", "seed", "knobs", "preset"])]
+    #[arg(long, conflicts_with_all = ["environment", "seed", "knobs", "preset", "format", "class"])]
     resume: bool,
 
     /// Write the rollouts of every N-th update only; 0 writes none
     #[arg(long, default_value_t = 1, value_name = "N")]
     rollouts_every: u32,
 
+    /// The format of the rollouts: trajectories of Volary, slime's dumps as JSON, or rows in Parquet
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: RolloutFormat,
+
+    /// Hand-ins or episodes of pupils, which the agent imitates before it is trained
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    class: Vec<PathBuf>,
+
+    /// Leave out the work of a pupil
+    #[arg(long, value_name = "PUPIL", requires = "class")]
+    without: Option<String>,
+
     /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// How rollouts are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum RolloutFormat {
+    #[default]
+    Volary,
+    Slime,
+    Parquet,
+}
+
+impl RolloutFormat {
+    fn extension(self) -> &'static str {
+        match self {
+            RolloutFormat::Volary => "jsonl",
+            RolloutFormat::Slime => "json",
+            RolloutFormat::Parquet => "parquet",
+        }
+    }
+
+    /// The rollouts of an update.
+    fn write(self, update: u32, episodes: &[Episode]) -> Result<Vec<u8>> {
+        match self {
+            RolloutFormat::Volary => {
+                let mut text = String::new();
+                for episode in episodes {
+                    native::write_text(&mut text, episode);
+                    text.push('\n');
+                }
+                Ok(text.into_bytes())
+            }
+            RolloutFormat::Slime => {
+                let samples = episodes.iter().map(slime::sample);
+                let samples = samples.collect::<Result<Vec<Json>, _>>()?;
+                let dump = object!({"rollout_id": (i64::from(update)), "samples": samples});
+                Ok(slime::line(&dump.into()).into_bytes())
+            }
+            RolloutFormat::Parquet => {
+                let episodes: Vec<&Episode> = episodes.iter().collect();
+                Format::Parquet.write(&episodes)
+            }
+        }
+    }
+}
+
+/// What is not a knob; in `run.json`.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RunSettings {
+    format: RolloutFormat,
 }
 
 fn preset(name: &str) -> Result<Preset, String> {
@@ -83,9 +158,10 @@ fn preset(name: &str) -> Result<Preset, String> {
 /// The files of a run.
 struct Folder<'a> {
     path: &'a Path,
+    settings: RunSettings,
 }
 
-impl Folder<'_> {
+impl<'a> Folder<'a> {
     /// Every how many updates a checkpoint is written.
     const CHECKPOINT: u32 = 10;
 
@@ -98,9 +174,36 @@ impl Folder<'_> {
     }
 
     fn rollouts(&self, update: u32) -> PathBuf {
+        let extension = self.settings.format.extension();
         self.path
             .join("rollouts")
-            .join(format!("step_{update:06}.jsonl"))
+            .join(format!("step_{update:06}.{extension}"))
+    }
+
+    fn warm_start(&self) -> PathBuf {
+        self.path.join("warm_start.volp")
+    }
+
+    /// The folder of a run that was begun before.
+    fn of_run(path: &'a Path) -> Result<Self> {
+        let file = path.join("run.json");
+        let settings = if file.exists() {
+            let text = fs::read(&file).with_context(|| file.display().to_string())?;
+            serde_json::from_slice(&text).with_context(|| file.display().to_string())?
+        } else {
+            RunSettings::default()
+        };
+        Ok(Folder { path, settings })
+    }
+
+    /// The warm start of the run: that of a class, or the one that comes with the program.
+    fn read_warm_start(&self, environment: &str) -> Result<Weights> {
+        let path = self.warm_start();
+        if !path.exists() {
+            return Ok(shipped(environment)?);
+        }
+        let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
+        read_8_bit(&bytes).with_context(|| path.display().to_string())
     }
 
     /// Begins a run.
@@ -119,6 +222,8 @@ impl Folder<'_> {
         ] {
             fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         }
+        let settings = serde_json::to_string_pretty(&self.settings)? + "\n";
+        write(&self.path.join("run.json"), settings.as_bytes())?;
         let knobs = serde_json::to_string_pretty(knobs)? + "\n";
         write(&self.path.join("knobs.json"), knobs.as_bytes())
     }
@@ -158,12 +263,10 @@ impl Folder<'_> {
     }
 
     fn write_rollouts(&self, run: &Run, update: &Update) -> Result<()> {
-        let mut text = String::new();
-        for episode in episodes(run.learnable(), run.knobs(), update) {
-            native::write_text(&mut text, &episode);
-            text.push('\n');
-        }
-        write(&self.rollouts(update.metrics.update), text.as_bytes())
+        let episodes = episodes(run.learnable(), run.knobs(), update);
+        let number = update.metrics.update;
+        let bytes = self.settings.format.write(number, &episodes)?;
+        write(&self.rollouts(number), &bytes)
     }
 
     fn write_checkpoint(&self, run: &Run) -> Result<()> {
@@ -184,7 +287,17 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 impl School {
     /// Trains, and prints how well the agent does then.
     pub fn run(&self) -> Result<ExitStatus> {
-        let folder = Folder { path: &self.out };
+        let folder = if self.resume {
+            Folder::of_run(&self.out)?
+        } else {
+            let settings = RunSettings {
+                format: self.format,
+            };
+            Folder {
+                path: &self.out,
+                settings,
+            }
+        };
         let (mut run, mut metrics) = if self.resume {
             let run = self.resumed(&folder)?;
             let metrics = folder.metrics_until(run.updates())?;
@@ -236,15 +349,62 @@ impl School {
         if let Some(preset) = self.preset {
             preset.plant(&mut knobs);
         }
-        let run = Run::new(knobs.clone(), shipped(&knobs.environment)?)?;
+        knobs.check()?;
+        let mut warm_start = shipped(&knobs.environment)?;
+        if !self.class.is_empty() {
+            warm_start = self.taught(&knobs.environment, warm_start)?;
+        }
+        let run = Run::new(knobs.clone(), warm_start)?;
         folder.begin(&knobs)?;
+        if !self.class.is_empty() {
+            let bytes = write_8_bit(run.warm_start().weights());
+            write(&folder.warm_start(), &bytes)?;
+        }
         Ok(run)
+    }
+
+    /// Teaches a warm start by the work of a class, and says what of it is left out.
+    fn taught(&self, environment: &str, start: Weights) -> Result<Weights> {
+        let Some(learnable) = learnable(environment) else {
+            return Ok(start);
+        };
+        let mut files = Vec::new();
+        for path in &self.class {
+            let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            files.push(ClassFile {
+                name: name.into(),
+                text: text.into(),
+            });
+        }
+        let (works, unread) = class_files::read(&files);
+        let mut classwork = Classwork::read(&*learnable, &works);
+        classwork.left_out.extend(unread);
+        for work in &classwork.left_out {
+            let line = format!("left out: {}, {}: {}", work.pupil, work.title, work.reason);
+            eprintln!("{}", plain(&line));
+        }
+        let pupils = classwork.pupils();
+        let without = self.without.as_deref();
+        if let Some(pupil) = without
+            && !pupils.iter().any(|(name, _)| name == pupil)
+        {
+            let names: Vec<&str> = pupils.iter().map(|(name, _)| &**name).collect();
+            bail!(
+                "no work of \"{pupil}\" fits; there is some of {}",
+                names.join(", ")
+            );
+        }
+        if classwork.count(without) == 0 {
+            bail!("none of the work fits, so nothing can be learned from it");
+        }
+        Ok(classwork.teach(&*learnable, start, without)?)
     }
 
     fn resumed(&self, folder: &Folder<'_>) -> Result<Run> {
         let checkpoint = folder.last_checkpoint()?;
         let knobs = Run::knobs_of(&checkpoint)?;
-        let run = Run::resume(&checkpoint, shipped(&knobs.environment)?)?;
+        let run = Run::resume(&checkpoint, folder.read_warm_start(&knobs.environment)?)?;
         if run.updates() > self.updates {
             let (done, wanted) = (run.updates(), self.updates);
             bail!(

@@ -123,3 +123,106 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
     assert_eq!(status, Some(0), "{errors}");
     assert!(refuse(&["--updates", "2"]).contains("--resume"));
 }
+
+#[test]
+fn rollouts_are_written_for_other_tools_and_are_a_training_run_there_too() {
+    for format in ["slime", "parquet"] {
+        let folder = Folder::new(format);
+        let train = |arguments: &[&str]| {
+            let mut all = vec!["school", "--out", folder.path()];
+            all.extend(arguments);
+            let (status, _, errors) = volary(&all);
+            assert_eq!(status, Some(0), "{errors}");
+        };
+        train(&["--updates", "1", "--format", format]);
+        // The format is that of the run.
+        train(&["--updates", "2", "--resume"]);
+        let end = if format == "slime" { "json" } else { format };
+        for step in 0..2 {
+            let path = folder.0.join(format!("rollouts/step_00000{step}.{end}"));
+            assert!(path.exists(), "{}", path.display());
+        }
+        let (status, out, errors) = volary(&["stats", "--json", folder.path()]);
+        assert_eq!(status, Some(0), "{errors}");
+        assert!(out.contains("256"), "{out}");
+    }
+}
+
+#[test]
+fn a_checkpoint_of_a_newer_version_is_named_and_not_touched() {
+    let folder = Folder::new("newer");
+    let train = |arguments: &[&str]| {
+        let mut all = vec!["school", "--out", folder.path()];
+        all.extend(arguments);
+        volary(&all)
+    };
+    let (status, _, errors) = train(&["--updates", "1", "--environment", "hands"]);
+    assert_eq!(status, Some(0), "{errors}");
+    let checkpoint = folder.0.join("checkpoints/step_000001.vols");
+    let mut bytes = fs::read(&checkpoint).unwrap();
+    bytes[4] = 9;
+    fs::write(&checkpoint, &bytes).unwrap();
+    let metrics = folder.text("metrics.jsonl");
+    let (status, _, errors) = train(&["--updates", "2", "--resume"]);
+    assert_eq!(status, Some(2), "{errors}");
+    assert!(
+        errors.contains("newer version of Volary (format 9)"),
+        "{errors}"
+    );
+    assert_eq!(fs::read(&checkpoint).unwrap(), bytes);
+    assert_eq!(folder.text("metrics.jsonl"), metrics);
+}
+
+#[test]
+fn a_class_teaches_the_warm_start_and_a_continued_run_has_it_too() {
+    let (work, folder) = (Folder::new("work"), Folder::new("class"));
+    let run = |arguments: &[&str]| {
+        let mut all = vec!["school", "--out"];
+        all.extend(arguments);
+        volary(&all)
+    };
+    // The samples of an update are episodes as pupils hand them in: some are right.
+    let (status, _, errors) = run(&[work.path(), "--updates", "1"]);
+    assert_eq!(status, Some(0), "{errors}");
+    let samples = work.text("rollouts/step_000000.jsonl");
+    let samples: Vec<&str> = samples.lines().collect();
+    let files = ["ada.jsonl", "ben.jsonl", "photo.png"].map(|name| work.0.join(name));
+    fs::write(&files[0], samples[..64].join("\n")).unwrap();
+    fs::write(&files[1], samples[64..].join("\n")).unwrap();
+    fs::write(&files[2], "no episode").unwrap();
+    let class: Vec<&str> = files.iter().map(|file| file.to_str().unwrap()).collect();
+    let taught = |folder: &Folder, more: &[&str]| {
+        let mut all = vec![folder.path(), "--updates", "1"];
+        all.extend(more);
+        all.push("--class");
+        all.extend(&class);
+        run(&all)
+    };
+    let (status, _, errors) = taught(&folder, &[]);
+    assert_eq!(status, Some(0), "{errors}");
+    assert!(errors.contains("did not solve its task"), "{errors}");
+    assert!(
+        errors.contains("photo") && errors.contains("neither a hand-in"),
+        "{errors}"
+    );
+    let warm_start = || fs::read(folder.0.join("warm_start.volp")).unwrap();
+    let before = warm_start();
+    let (status, _, errors) = run(&[folder.path(), "--updates", "2", "--resume"]);
+    assert_eq!(status, Some(0), "{errors}");
+    assert_eq!(warm_start(), before);
+    // The same at once gives the same figures.
+    let whole = Folder::new("class-whole");
+    let mut all = vec![whole.path(), "--updates", "2", "--class"];
+    all.extend(&class);
+    assert_eq!(run(&all).0, Some(0));
+    assert_eq!(whole.text("metrics.jsonl"), folder.text("metrics.jsonl"));
+    let other = Folder::new("class-without");
+    let (status, _, errors) = taught(&other, &["--without", "Nobody"]);
+    assert_eq!(status, Some(2), "{errors}");
+    assert!(errors.contains("ada, ben"), "{errors}");
+    assert!(!other.0.exists());
+    let (status, _, errors) = taught(&other, &["--without", "ben"]);
+    assert_eq!(status, Some(0), "{errors}");
+    let without = fs::read(other.0.join("warm_start.volp")).unwrap();
+    assert_ne!(without, before);
+}

@@ -16,7 +16,7 @@ pub struct Entry {
 }
 
 /// All lessons, each building on the previous ones.
-pub const LESSONS: [Entry; 6] = [
+pub const LESSONS: [Entry; 7] = [
     Entry {
         id: "agent-loop",
         title: "What an agent loop is",
@@ -58,6 +58,13 @@ pub const LESSONS: [Entry; 6] = [
         summary: "Tokens, loss masks, log probabilities, and why text is not enough.",
         minutes: 8,
         goals: 4,
+    },
+    Entry {
+        id: "learning",
+        title: "How an agent learns",
+        summary: "Train a small agent yourself, catch it cheating, and repair a mistake in its training.",
+        minutes: 15,
+        goals: 9,
     },
 ];
 

@@ -1,10 +1,12 @@
 //! Goals of checks. Whether a goal is met is a pure function of the episode, and of the step that the reader selected.
 
+use volary_app::school::SchoolFact;
 use volary_core::AnyMessage;
 use volary_episode::{Ending, Episode, Outcome, StepRecord};
 
 use crate::block::{Field, Fields};
 use crate::lesson::Problem;
+use crate::school_block;
 
 /// A goal of a check.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +15,8 @@ pub enum Goal {
     All(Vec<Condition>),
     /// The reader selects this step, counted from 1.
     Step(usize),
+    /// All of it happened in a task of the school.
+    School(Vec<SchoolFact>),
 }
 
 /// A condition on an episode.
@@ -50,7 +54,7 @@ pub enum Bound {
 }
 
 /// The keys of conditions.
-pub const KEYS: [&str; 7] = [
+pub const KEYS: [&str; 11] = [
     "reward",
     "steps",
     "calls",
@@ -58,6 +62,10 @@ pub const KEYS: [&str; 7] = [
     "failures",
     "ends",
     "find step",
+    "success",
+    "finds",
+    "repairs",
+    "does",
 ];
 
 impl Goal {
@@ -68,6 +76,10 @@ impl Goal {
                 0 => Err(Problem::new(fields.line(), "steps are counted from 1")),
                 step => Ok(Goal::Step(step as usize)),
             };
+        }
+        let facts = school_block::take_facts(fields)?;
+        if !facts.is_empty() {
+            return Ok(Goal::School(facts));
         }
         let is_condition = |key: &str| {
             ["reward", "steps", "calls", "failures", "ends"].contains(&key)
@@ -96,6 +108,8 @@ impl Goal {
                     && conditions.iter().all(|condition| condition.holds(episode))
             }
             Goal::Step(step) => named == Some(*step),
+            // No episode shows it.
+            Goal::School(_) => false,
         }
     }
 
@@ -103,14 +117,14 @@ impl Goal {
     pub fn describe(&self) -> String {
         match self {
             Goal::Step(_) => "Find the step where it goes wrong".to_owned(),
-            Goal::All(conditions) => {
-                let words: Vec<String> = conditions.iter().map(Condition::describe).collect();
-                let words = words.join(", ");
-                let mut characters = words.chars();
-                let first = characters
-                    .next()
-                    .map(|first| first.to_uppercase().to_string());
-                format!("{}{}", first.unwrap_or_default(), characters.as_str())
+            Goal::All(conditions) => sentence(
+                &conditions
+                    .iter()
+                    .map(Condition::describe)
+                    .collect::<Vec<_>>(),
+            ),
+            Goal::School(facts) => {
+                sentence(&facts.iter().map(|fact| fact.describe()).collect::<Vec<_>>())
             }
         }
     }
@@ -182,6 +196,16 @@ impl Bound {
     }
 
     const ALL: [Bound; 3] = [Bound::AtLeast, Bound::AtMost, Bound::Exactly];
+}
+
+/// Joins parts, and begins with a capital letter.
+fn sentence(parts: &[String]) -> String {
+    let joined = parts.join(", ");
+    let mut characters = joined.chars();
+    let first = characters
+        .next()
+        .map(|first| first.to_uppercase().to_string());
+    format!("{}{}", first.unwrap_or_default(), characters.as_str())
 }
 
 fn times(count: u64, noun: &str) -> String {

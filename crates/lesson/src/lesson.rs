@@ -10,6 +10,7 @@ use volary_core::{AnyMessage, ToolRequestMessage};
 use volary_episode::{Recipe, call_id};
 
 use crate::goal::Goal;
+use crate::school_block::SchoolBlock;
 
 /// A parsed lesson.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,6 +47,8 @@ pub enum Piece {
     Question(Question),
     /// Tokens, and whether each is trained on.
     Tokens(Vec<(bool, String)>),
+    /// A task on the page of the school.
+    School(SchoolBlock),
 }
 
 /// An episode or a task.
@@ -94,7 +97,7 @@ pub enum Recording {
 pub struct Check {
     /// Its number within the lesson, from 1.
     pub number: usize,
-    /// The id of the episode or task.
+    /// The id of the episode, the task, or the task of the school.
     pub of: String,
     /// The text of the instruction.
     pub text: String,
@@ -147,6 +150,14 @@ impl Lesson {
     pub fn plays(&self) -> impl Iterator<Item = &Play> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Play(play) => Some(&**play),
+            _ => None,
+        })
+    }
+
+    /// The tasks on the page of the school.
+    pub fn school_blocks(&self) -> impl Iterator<Item = &SchoolBlock> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::School(block) => Some(block),
             _ => None,
         })
     }

@@ -11,6 +11,8 @@ use crate::actions::actions;
 use crate::block::{Field, Fields};
 use crate::goal::{self, Goal};
 use crate::lesson::{Check, Lesson, Piece, Play, Problem, Question, Recording};
+use crate::school_block;
+use crate::school_block::SchoolBlock;
 
 /// The maximum size of a file, in bytes.
 pub const LARGEST: usize = 256 << 10;
@@ -19,7 +21,9 @@ const MOST_PIECES: usize = 400;
 /// The maximum number of steps of a student's episode.
 const MOST_STEPS: u64 = 50;
 
-const KINDS: [&str; 6] = ["task", "episode", "check", "hint", "question", "tokens"];
+const KINDS: [&str; 7] = [
+    "task", "episode", "check", "hint", "question", "tokens", "school",
+];
 
 /// Parses a lesson, or returns all problems.
 pub fn parse(text: &str) -> Result<Lesson, Vec<Problem>> {
@@ -181,6 +185,7 @@ impl LessonParser {
             "tokens" => tokens(text, line),
             "question" => self.question(Fields::read(text, line)?),
             "check" => self.check(Fields::read(text, line)?),
+            "school" => Ok(Piece::School(SchoolBlock::take(Fields::read(text, line)?)?)),
             kind => play(Fields::read(text, line)?, kind == "task"),
         }
     }
@@ -259,7 +264,30 @@ impl LessonParser {
             }
             ids.push(&play.id);
         }
+        let mut schools: Vec<&str> = Vec::new();
+        for block in self.lesson.school_blocks() {
+            if ids.contains(&&*block.id) {
+                let message = format!("the id \"{}\" is used twice", block.id);
+                problems.push(Problem::new(block.line, message));
+            }
+            ids.push(&block.id);
+            schools.push(&block.id);
+        }
         for check in self.lesson.checks() {
+            let is_of_school = matches!(check.goal, Goal::School(_));
+            if is_of_school && schools.contains(&&*check.of) {
+                continue;
+            }
+            if is_of_school || schools.contains(&&*check.of) {
+                problems.push(Problem::new(
+                    check.line,
+                    format!(
+                        "a check of a block \"school\" has the keys {}, and other checks do not",
+                        school_block::KEYS.join(", ")
+                    ),
+                ));
+                continue;
+            }
             let Some(play) = self.lesson.plays().find(|play| play.id == check.of) else {
                 let message = match ids.as_slice() {
                     [] => format!("unknown task or episode \"{}\"", check.of),

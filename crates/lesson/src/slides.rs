@@ -5,6 +5,7 @@
 use pulldown_cmark::{Event, Options, Parser};
 
 use crate::lesson::{Check, Lesson, Piece, Play, Question};
+use crate::school_block::SchoolBlock;
 
 /// The length of a portion of text, in bytes. A longer paragraph is a slide of its own.
 const PORTION: usize = 420;
@@ -37,6 +38,11 @@ pub enum Content {
     Check(Check),
     /// Tokens, and whether each is trained on.
     Tokens(Vec<(bool, String)>),
+    /// A task on the page of the school, with the checks that follow it.
+    School {
+        block: SchoolBlock,
+        checks: Vec<Check>,
+    },
 }
 
 /// The slides of a lesson.
@@ -66,10 +72,18 @@ pub fn slides(lesson: &Lesson) -> Vec<Slide> {
                     checks.push(check.clone());
                     continue;
                 }
+                Some(Content::School { block, checks }) if block.id == check.of => {
+                    checks.push(check.clone());
+                    continue;
+                }
                 _ => vec![Content::Check(check.clone())],
             },
             Piece::Question(question) => vec![Content::Question(question.clone())],
             Piece::Tokens(tokens) => vec![Content::Tokens(tokens.clone())],
+            Piece::School(block) => vec![Content::School {
+                block: block.clone(),
+                checks: Vec::new(),
+            }],
         };
         slides.extend(contents.into_iter().map(|content| Slide {
             heading: heading.clone(),
@@ -174,6 +188,7 @@ answers:
                     Content::Question(question) => question.text.clone(),
                     Content::Check(_) => "check".to_owned(),
                     Content::Tokens(_) => "tokens".to_owned(),
+                    Content::School { block, checks } => format!("{} {}", block.id, checks.len()),
                 };
                 format!("{}|{content}", slide.heading)
             })

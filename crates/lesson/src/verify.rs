@@ -5,12 +5,18 @@ use std::rc::Rc;
 
 use volary_agent::{Cancel, Limits, Oracle, Runner, Student, rollout};
 use volary_app::playground::tasks::TaskSource;
+use volary_app::school::{FactSet, FactTracker, SchoolFact};
 use volary_core::registry::Registry;
 use volary_core::{AnyMessage, Clock};
 use volary_episode::{Episode, Recipe};
+use volary_school::{Run, findings, link, shipped};
 
 use crate::goal::Goal;
 use crate::lesson::{Lesson, Play, Problem, Recording};
+use crate::school_block::SchoolBlock;
+
+/// The number of updates after which what a check asks for has to have happened.
+const MOST_UPDATES: usize = 200;
 
 /// Plays all episodes and solutions of a lesson, and returns the problems.
 pub async fn verify(
@@ -25,7 +31,68 @@ pub async fn verify(
             problems.push(problem);
         }
     }
+    for block in lesson.school_blocks() {
+        problems.extend(verify_school(lesson, block));
+    }
     problems
+}
+
+/// Trains with the settings of a task, and repairs what the checks find, until everything that its checks ask for happened.
+fn verify_school(lesson: &Lesson, block: &SchoolBlock) -> Vec<Problem> {
+    let mut facts = FactSet::default();
+    let mut wanted: Vec<(usize, SchoolFact)> = lesson
+        .checks()
+        .filter(|check| check.of == block.id)
+        .filter_map(|check| match &check.goal {
+            Goal::School(facts) => Some((check.line, facts)),
+            _ => None,
+        })
+        .flat_map(|(line, facts)| facts.iter().map(move |fact| (line, *fact)))
+        // What a person does on the page is always possible.
+        .filter(|(_, fact)| !matches!(fact, SchoolFact::Did(_)))
+        .collect();
+    let failed = |error: String| vec![Problem::new(block.line, error)];
+    let begun = link::from_query(&block.settings).map_err(|error| error.to_string());
+    let begun = begun.and_then(|knobs| {
+        let start = shipped(&knobs.environment).map_err(|error| error.to_string())?;
+        Run::new(knobs, start).map_err(|error| error.to_string())
+    });
+    let mut run = match begun {
+        Ok(run) => run,
+        Err(error) => return failed(error),
+    };
+    let (mut tracker, mut history, mut changed) = (FactTracker::default(), Vec::new(), None);
+    while !wanted.is_empty() && history.len() < MOST_UPDATES {
+        match run.update() {
+            Ok(update) => history.push(update.metrics),
+            Err(error) => return failed(error.to_string()),
+        }
+        for fact in tracker.observe(&history, changed) {
+            facts.add(fact);
+        }
+        wanted.retain(|(_, fact)| !facts.has(*fact));
+        let mut knobs = run.knobs().clone();
+        for finding in findings(&history) {
+            finding.repair(&mut knobs);
+        }
+        if knobs != *run.knobs() {
+            if let Err(error) = run.set_knobs(knobs) {
+                return failed(error.to_string());
+            }
+            changed = Some(history.len());
+        }
+    }
+    let unmet = wanted.into_iter().map(|(line, fact)| {
+        Problem::new(
+            line,
+            format!(
+                "after {MOST_UPDATES} updates with the settings of \"{}\", and every repair, it did not happen: {}",
+                block.id,
+                fact.describe()
+            ),
+        )
+    });
+    unmet.collect()
 }
 
 async fn verify_play(
@@ -49,7 +116,7 @@ async fn verify_play(
                     ),
                 ));
             }
-            Goal::Step(_) => {}
+            Goal::Step(_) | Goal::School(_) => {}
             goal if goal.is_met(&shown, None) => {
                 return Err(Problem::new(
                     check.line,

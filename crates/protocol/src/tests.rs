@@ -17,6 +17,7 @@ use volary_episode::frames::{FrameHistory, FramePatch};
 use volary_episode::passages::{TextPart, TextPosition};
 use volary_episode::{Episode, Outcome, Recipe, StepRecord, native};
 use volary_formats::import::fields::{FieldMapping, Mappings, Shape};
+use volary_school::classwork::LeftOut;
 use volary_school::inspect::ExamRecord;
 use volary_school::record::SampleRecord;
 use volary_school::{Behaviour, Difficulty, GroupRecord, Knobs, UpdateMetrics};
@@ -504,6 +505,7 @@ fn school_requests() -> Vec<school::Request> {
         Request::Begin {
             knobs: knobs(),
             checkpoint: Some(school::Checkpoint::from(vec![86, 79])),
+            warm_start: Some(school::WarmStartBytes::from(vec![86])),
         },
         Request::Train { updates: Some(1) },
         Request::Stop,
@@ -521,6 +523,19 @@ fn school_requests() -> Vec<school::Request> {
         },
         Request::Explain,
         Request::Store { groups: 2 },
+        Request::Draw { number: 3 },
+        Request::Play {
+            prompt: "?37*48=".into(),
+            turns: vec!["c37*48)".into()],
+            update: 40,
+        },
+        Request::Teach {
+            files: vec![school::ClassFile {
+                name: "ada.json".into(),
+                text: "{}".into(),
+            }],
+            without: Some("Ben".into()),
+        },
     ]
 }
 
@@ -583,6 +598,32 @@ fn school_events() -> Vec<school::Event> {
         Event::Unstored {
             reason: "The browser is out of space.".into(),
         },
+        Event::Drawn {
+            number: 3,
+            prompt: "?1+1=".into(),
+        },
+        Event::Played {
+            person: Box::new(sample()),
+            is_over: true,
+            policy: Some((40, Box::new(sample()))),
+        },
+        Event::Refused {
+            reason: "`x` is no move.".into(),
+        },
+        Event::Taught(Box::new(school::Taught {
+            without: Some("Ben".into()),
+            pupils: vec![("Ada".into(), 2)],
+            left_out: vec![LeftOut {
+                pupil: "Cleo".to_owned(),
+                title: "Sums".to_owned(),
+                reason: "Nothing was played.".to_owned(),
+            }],
+            examples: 2,
+            tasks: 256,
+            before: 0.125,
+            success: 0.5,
+            warm_start: school::WarmStartBytes::from(vec![86]),
+        })),
         Event::Failed {
             reason: "The temperature is 0.".into(),
         },

@@ -17,6 +17,11 @@ impl Alphabet {
         self.0.len()
     }
 
+    /// All characters.
+    pub fn characters(self) -> &'static str {
+        self.0
+    }
+
     pub fn is_empty(self) -> bool {
         self.0.is_empty()
     }

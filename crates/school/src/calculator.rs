@@ -1,11 +1,12 @@
 //! The calculator: the policy reads `?37*48=`, may call the tool with `c37*48)`, reads `>1776;`, and hands in `a1776.`.
 
-use volary_core::json::{Json, Object};
+use volary_core::json::{Json, Object, Text};
 use volary_core::random::Random;
 use volary_core::{Step, object};
 
 use crate::alphabet::Alphabet;
 use crate::learnable::{Behaviour, Difficulty, Exercise, Learnable, Turn, first_reply};
+use crate::person::Move;
 use crate::play::Attempt;
 
 const CALCULATE: &str = "calculator";
@@ -201,6 +202,65 @@ impl Learnable for CalculatorCourse {
 
     fn lessons(&self) -> u32 {
         700
+    }
+
+    fn moves(&self) -> &'static [Move] {
+        &[
+            Move {
+                label: "Calculate",
+                before: "c",
+                after: ")",
+                example: "37*48",
+            },
+            Move {
+                label: "Answer",
+                before: "a",
+                after: ".",
+                example: "1776",
+            },
+        ]
+    }
+
+    /// A task in words is not in the alphabet. What is written of it is the calculation that led to the answer, as a task of
+    /// its own.
+    fn transcribe(
+        &self,
+        configuration: &Object,
+        steps: &[Vec<(Text, Object)>],
+    ) -> Option<(Exercise, Vec<String>)> {
+        let turns: Option<Vec<String>> = steps.iter().map(|calls| write_turn(calls)).collect();
+        let problem = configuration.get("problem").and_then(Json::as_text);
+        let asked = problem.and_then(|problem| {
+            let expression = problem.strip_prefix("What is ")?.strip_suffix('?')?;
+            self.exercise_of(expression)
+        });
+        if let Some(exercise) = asked {
+            return Some((exercise, turns?));
+        }
+        let turns: Vec<String> = steps.iter().filter_map(|calls| write_turn(calls)).collect();
+        let answer = turns.last().filter(|turn| turn.starts_with('a'))?;
+        let calculation = turns.iter().rev().find(|turn| turn.starts_with('c'))?;
+        let expression = calculation.strip_prefix('c')?.strip_suffix(')')?;
+        let exercise = self.exercise_of(expression)?;
+        Some((exercise, vec![calculation.clone(), answer.clone()]))
+    }
+}
+
+/// A step with one call, as the policy would write it.
+fn write_turn(calls: &[(Text, Object)]) -> Option<String> {
+    let [(name, arguments)] = calls else {
+        return None;
+    };
+    let text = |key: &str| {
+        let value = arguments.get(key)?;
+        let text = value.as_text().map(|text| text.to_string());
+        let text = text.or_else(|| value.as_i64().map(|number| number.to_string()))?;
+        Some(text.split_whitespace().collect::<String>())
+    };
+    match &**name {
+        CALCULATE => Some(format!("c{})", text("expr")?)),
+        SUBMIT => Some(format!("a{}.", text("answer")?)),
+        _ => None,
     }
 }
 

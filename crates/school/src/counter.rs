@@ -1,12 +1,13 @@
 //! The counter: the policy reads `?=`, and acts with `iii)`, which are three calls of `incr` in one action (`d` is `decr`). It
 //! reads the count, as in `>3;`, and has to reach 10.
 
-use volary_core::json::Object;
+use volary_core::json::{Object, Text};
 use volary_core::random::Random;
 use volary_core::{AnyMessage, Step};
 
 use crate::alphabet::Alphabet;
 use crate::learnable::{Behaviour, Difficulty, Exercise, Learnable, Turn};
+use crate::person::Move;
 use crate::play::Attempt;
 
 const INCREASE: &str = "incr";
@@ -148,6 +149,37 @@ impl Learnable for CounterCourse {
     fn lessons(&self) -> u32 {
         150
     }
+
+    fn moves(&self) -> &'static [Move] {
+        &[Move {
+            label: "Act",
+            before: "",
+            after: ")",
+            example: "iii",
+        }]
+    }
+
+    fn transcribe(
+        &self,
+        _: &Object,
+        steps: &[Vec<(Text, Object)>],
+    ) -> Option<(Exercise, Vec<String>)> {
+        let turns: Option<Vec<String>> = steps.iter().map(|calls| write_turn(calls)).collect();
+        Some((exercise(), turns?))
+    }
+}
+
+/// A step, as the policy would write it.
+fn write_turn(calls: &[(Text, Object)]) -> Option<String> {
+    let letters: Option<String> = calls
+        .iter()
+        .map(|(name, _)| match &**name {
+            INCREASE => Some('i'),
+            DECREASE => Some('d'),
+            _ => None,
+        })
+        .collect();
+    Some(letters? + ")")
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 //! waves. It reads a `+` for each call that worked.
 
 use volary_core::random::Random;
-use volary_core::{AnyMessage, Object, Step, object};
+use volary_core::{AnyMessage, Json, Object, Step, Text, object};
 
 use crate::alphabet::Alphabet;
 use crate::learnable::{Behaviour, Difficulty, Exercise, Learnable, Turn};
+use crate::person::Move;
 use crate::play::Attempt;
 
 const LEFT: &str = "move_left_hand";
@@ -149,6 +150,46 @@ impl Learnable for HandsCourse {
     fn lessons(&self) -> u32 {
         150
     }
+
+    fn moves(&self) -> &'static [Move] {
+        &[Move {
+            label: "Act",
+            before: "",
+            after: ")",
+            example: "l4r7",
+        }]
+    }
+
+    fn transcribe(
+        &self,
+        _: &Object,
+        steps: &[Vec<(Text, Object)>],
+    ) -> Option<(Exercise, Vec<String>)> {
+        let turns: Option<Vec<String>> = steps.iter().map(|calls| write_turn(calls)).collect();
+        Some((exercise(), turns?))
+    }
+}
+
+/// A step, as the policy would write it.
+fn write_turn(calls: &[(Text, Object)]) -> Option<String> {
+    let mut turn = String::new();
+    for (name, arguments) in calls {
+        let letter = match &**name {
+            LEFT => 'l',
+            RIGHT => 'r',
+            SMILE => {
+                turn.push('s');
+                continue;
+            }
+            _ => return None,
+        };
+        let distance = arguments.get("distance").and_then(Json::as_i64)?;
+        let digit = u32::try_from(distance).ok()?;
+        turn.push(letter);
+        turn.push(char::from_digit(digit, 10)?);
+    }
+    turn.push(')');
+    Some(turn)
 }
 
 #[cfg(test)]

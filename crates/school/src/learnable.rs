@@ -5,7 +5,7 @@
 //! student from whom the policy learns to speak at all.
 
 use serde::{Deserialize, Serialize};
-use volary_core::json::Object;
+use volary_core::json::{Object, Text};
 use volary_core::random::Random;
 use volary_core::{AnyMessage, Step};
 
@@ -13,6 +13,7 @@ use crate::alphabet::Alphabet;
 use crate::calculator::CalculatorCourse;
 use crate::counter::CounterCourse;
 use crate::hands::HandsCourse;
+use crate::person::Move;
 use crate::play::Attempt;
 
 /// What a policy did in an episode.
@@ -136,6 +137,17 @@ pub trait Learnable {
 
     /// The number of batches of the warm start.
     fn lessons(&self) -> u32;
+
+    /// What a person may do who plays against the policy.
+    fn moves(&self) -> &'static [Move];
+
+    /// Writes an episode that somebody played as the policy would: its task, and its turns. `None` if the policy cannot
+    /// write it.
+    fn transcribe(
+        &self,
+        configuration: &Object,
+        steps: &[Vec<(Text, Object)>],
+    ) -> Option<(Exercise, Vec<String>)>;
 }
 
 /// All environments that can be learned.

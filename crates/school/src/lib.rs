@@ -8,6 +8,7 @@
 //!   the first update, which learned from a faulty student.
 //! - [`record`]: what an update shows. [`episodes`]: rollouts as ordinary trajectories. [`inspect`]: what a policy does
 //!   with one prompt, in an exam, and how an update changed it. [`findings`]: what looks wrong in a run.
+//! - [`classwork`]: what pupils handed in, as a warm start. [`person`]: a person who answers the same task.
 //!
 //! Invariants: nothing here reads files or clocks. The same knobs and the same warm start give the same weights, bit for
 //! bit, on every platform, also if the run was stopped and continued from a checkpoint.
@@ -15,6 +16,7 @@
 pub mod advantage;
 pub mod alphabet;
 pub mod calculator;
+pub mod classwork;
 pub mod counter;
 pub mod episodes;
 pub mod findings;
@@ -24,6 +26,7 @@ pub mod knobs;
 pub mod learnable;
 pub mod link;
 pub mod loss;
+pub mod person;
 pub mod play;
 pub mod record;
 pub mod rollout;
@@ -34,6 +37,7 @@ pub mod warm_start;
 pub use volary_policy as policy;
 
 pub use alphabet::Alphabet;
+pub use classwork::{Classwork, PupilWork};
 pub use findings::{Finding, findings};
 pub use knobs::{Aggregation, Estimator, Grader, KnobError, Knobs, Preset};
 pub use learnable::{Behaviour, Difficulty, Exercise, Learnable, learnable, learnables};

@@ -155,18 +155,39 @@ impl<'a> Play<'a> {
     ) -> Result<(), SchoolError> {
         let action = self.action(text, &calls);
         let step = self.step(action.clone().into())?;
+        self.take(text.to_owned(), calls, action.into(), step);
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        text: String,
+        calls: Vec<(&'static str, Object)>,
+        action: AnyMessage,
+        step: Step,
+    ) {
         if step.done {
             self.attempt.ending = AttemptEnding::Done;
         } else if step.truncated {
             self.attempt.ending = AttemptEnding::TooLong;
         }
         self.attempt.turns.push(PlayedTurn {
-            text: text.to_owned(),
+            text,
             calls,
-            action: action.into(),
+            action,
             reply: self.learnable.reply(&step),
             step,
         });
+    }
+
+    /// Sends a recorded action, whatever calls it has.
+    ///
+    /// # Errors
+    ///
+    /// If the environment fails.
+    pub fn replay(&mut self, action: AnyMessage) -> Result<(), SchoolError> {
+        let step = self.step(action.clone())?;
+        self.take(String::new(), Vec::new(), action, step);
         Ok(())
     }
 

@@ -10,6 +10,8 @@ use crate::run::{RunError, shape};
 /// The number of episodes of a batch.
 pub const EXAMPLES: usize = 32;
 const LEARNING_RATE: f64 = 3e-3;
+/// The learning rate of weights that were trained before.
+const CONTINUED_RATE: f64 = 1e-3;
 /// No student takes more turns.
 const MOST_TURNS: usize = 12;
 
@@ -29,6 +31,8 @@ pub struct WarmStart<'a> {
     random: Random,
     batches: u32,
     total: u32,
+    /// The learning rate of the first batch.
+    rate: f64,
 }
 
 impl Example {
@@ -105,6 +109,37 @@ impl<'a> WarmStart<'a> {
             random: random.fork("students"),
             batches: 0,
             total: learnable.lessons(),
+            rate: LEARNING_RATE,
+        })
+    }
+
+    /// Continues from the weights of a warm start for a number of batches.
+    ///
+    /// # Errors
+    ///
+    /// If the weights are of another network.
+    pub fn from_weights(
+        learnable: &'a dyn Learnable,
+        weights: Weights,
+        batches: u32,
+    ) -> Result<Self, RunError> {
+        let expected = shape(learnable);
+        if weights.shape() != expected {
+            return Err(RunError::Shape {
+                environment: learnable.environment().to_owned(),
+                found: weights.shape(),
+                expected,
+            });
+        }
+        Ok(WarmStart {
+            learnable,
+            network: Network::new(weights),
+            adam: Adam::new(expected.parameters()),
+            tape: Tape::new(expected),
+            random: Random::new(0).fork("students"),
+            batches: 0,
+            total: batches,
+            rate: CONTINUED_RATE,
         })
     }
 
@@ -157,7 +192,7 @@ impl<'a> WarmStart<'a> {
         }
         // The rate falls to nothing, so that the last batches count as much as the others.
         let left = 1.0 - f64::from(self.batches.min(self.total)) / f64::from(self.total.max(1));
-        let rate = LEARNING_RATE * left.max(0.02);
+        let rate = self.rate * left.max(0.02);
         let (adam, update) = (&mut self.adam, self.batches);
         let updated = self
             .network

@@ -125,7 +125,7 @@ pub(super) fn Curves(state: SchoolState) -> impl IntoView {
                 <figcaption>
                     <span class="figure-title">{"Success"}</span>
                     <span class="legend-line success">{"solved"}</span>
-                    <span class="legend-line reward">{"reward"}</span>
+                    <span class="legend-line of-reward">{"reward"}</span>
                 </figcaption>
                 <div class="school-plot">
                     <svg
@@ -138,7 +138,7 @@ pub(super) fn Curves(state: SchoolState) -> impl IntoView {
                         <path class="grid" d=format!("M0 {}H{WIDTH}M0 {}H{WIDTH}", HEIGHT * 0.1, HEIGHT * 0.5)></path>
                         <path class="change" d=changes></path>
                         <path class="single" d=of_history(|history| line(history, |update| update.success))></path>
-                        <path class="reward" d=of_history(|history| smoothed(history, |update| update.reward))></path>
+                        <path class="of-reward" d=of_history(|history| smoothed(history, |update| update.reward))></path>
                         <path class="success" d=of_history(|history| smoothed(history, |update| update.success))></path>
                         <path class="here" d=move || here().unwrap_or_default()></path>
                     </svg>

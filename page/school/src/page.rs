@@ -5,6 +5,8 @@ use volary_app::school::SchoolEvent;
 use volary_view::route::Route;
 
 use super::checks_view::{BreakIt, Checks};
+use super::class_view::ClassView;
+use super::contest_view::ContestView;
 use super::controls::Controls;
 use super::curves::Curves;
 use super::group_view::GroupView;
@@ -13,6 +15,7 @@ use super::questions::{Ask, Exams};
 use super::samples::Samples;
 use super::state::SchoolState;
 use super::storing_view::StoringView;
+use super::task_view::TaskView;
 use volary_ui::alert_box::AlertWords;
 use volary_ui::navigation::use_pages;
 
@@ -48,7 +51,7 @@ pub fn page() -> AnyView {
     };
     let size = move || match state.school.with(|school| school.parameters) {
         0 => "A small language model, ".to_owned(),
-        count => format!("A language model with {count} parameters, "),
+        count => format!("A language model with {} parameters, ", thousands(count)),
     };
     view! {
         <div class="school">
@@ -60,6 +63,7 @@ pub fn page() -> AnyView {
                      discovers the tool, its arguments, and what to do with the result."}
                 </p>
             </header>
+            <TaskView/>
             {notice}
             <Controls state/>
             <div class="school-columns">
@@ -67,6 +71,8 @@ pub fn page() -> AnyView {
                     <Curves state/>
                     <Samples state/>
                     <GroupView state/>
+                    <ContestView state/>
+                    <ClassView state/>
                 </div>
                 <div class="school-side">
                     <Checks state/>
@@ -80,4 +86,28 @@ pub fn page() -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// A number with a comma before each three digits.
+fn thousands(number: u32) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        let texts = [7, 999, 1_000, 26_528, 1_234_567].map(thousands);
+        assert_eq!(texts, ["7", "999", "1,000", "26,528", "1,234,567"]);
+    }
 }

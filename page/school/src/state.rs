@@ -8,6 +8,7 @@ use volary_protocol::school::Request;
 
 use volary_browser::worker_client::WorkerClient;
 use volary_browser::{location, spawn};
+use volary_ui::school_record::SchoolAchievements;
 
 /// The address of the page.
 pub const ADDRESS: &str = "#/learn/school";
@@ -45,6 +46,9 @@ impl SchoolState {
             SchoolEffect::WriteAddress(query) if query.is_empty() => location::replace(ADDRESS),
             SchoolEffect::WriteAddress(query) => {
                 location::replace(&format!("{ADDRESS}?{query}"));
+            }
+            SchoolEffect::Happened { began, fact } => {
+                SchoolAchievements::of_browser().happened(&began, fact);
             }
             SchoolEffect::Call { run, request } => self.call(run, request),
         }

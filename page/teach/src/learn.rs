@@ -4,6 +4,7 @@
 //! - [`lesson_view`]: a lesson; [`check_view`]: its checks and questions.
 //! - [`player`]: an environment that is played within a lesson; [`player_view`] draws it.
 //! - [`presentation`]: lessons and sequences of links as slides; [`sequence`]: the links of a sequence.
+//! - [`school_view`]: a task on the page of the school.
 //! - [`opening`]: opens an episode or task that is not part of a lesson.
 //! - [`lesson_progress`]: the reader's progress, stored in the browser.
 //!
@@ -20,4 +21,5 @@ pub mod page;
 pub mod player;
 pub mod player_view;
 mod presentation;
+mod school_view;
 mod sequence;

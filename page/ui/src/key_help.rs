@@ -7,10 +7,13 @@ use super::dialog::Dialog;
 use super::offline_status::OfflineStatus;
 
 /// The bundled documents: file names in `docs/` and descriptions.
-const DOCUMENTS: [(&str, &str); 8] = [
+const DOCUMENTS: [(&str, &str); 11] = [
     ("review", "Read, search and compare trajectories"),
     ("evaluate", "Evaluate policies on many tasks"),
     ("models", "Connect models"),
+    ("school", "Watch an agent learn"),
+    ("lessons", "Write lessons"),
+    ("classroom", "Teach a class"),
     ("python-environments", "Write environments in Python"),
     ("new-environment", "Write environments in Rust"),
     ("server", "Serve environments"),

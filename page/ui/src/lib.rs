@@ -37,6 +37,7 @@ pub mod present;
 pub mod prose;
 pub mod reward_curve;
 pub mod rows;
+pub mod school_record;
 pub mod sharing_check;
 pub mod sort_button;
 pub mod step_bar;

@@ -10,16 +10,22 @@ use std::time::Duration;
 
 use leptos::wasm_split::wasm_split;
 use volary_analysis::table::Row;
+use volary_app::school::class_files;
 use volary_core::json::Text;
 use volary_core::random::Random;
 use volary_episode::native;
 use volary_protocol::envelope::decode_request;
-use volary_protocol::school::{Checkpoint, Event, Request, Updated};
+use volary_protocol::school::{
+    Checkpoint, ClassFile, Event, Request, Taught, Updated, WarmStartBytes,
+};
 use volary_protocol::{Channel, DecodeError};
 use volary_school::inspect::{answer, examine};
+use volary_school::policy::file::{read_8_bit, write_8_bit};
 use volary_school::policy::{Network, Weights};
 use volary_school::record::SampleRecord;
-use volary_school::{Difficulty, Knobs, Run, RunError, Update, episodes, link, shipped};
+use volary_school::{
+    Classwork, Difficulty, Knobs, Learnable, Run, RunError, Update, episodes, link, person, shipped,
+};
 
 use super::host::{Incoming, Replies, Services, listen};
 use volary_browser::database::KeptText;
@@ -36,6 +42,8 @@ const KEPT: usize = 256;
 const CHECKPOINT: u32 = 10;
 /// The number of groups of a batch whose samples are sent.
 const SHOWN_GROUPS: usize = 2;
+/// The number of tasks by which a class is compared with and without a pupil.
+const TAUGHT_TASKS: u32 = 512;
 /// The number of tasks of an exam may be larger than anyone waits for.
 const MOST_TASKS: u32 = 1024;
 
@@ -86,8 +94,13 @@ impl Services for SchoolHost {
 impl SchoolHost {
     async fn handle_request(&self, request: Request, replies: &Replies) -> Result<(), String> {
         match request {
-            Request::Begin { knobs, checkpoint } => {
-                let held = Held::begin(knobs, checkpoint.as_ref()).map_err(said)?;
+            Request::Begin {
+                knobs,
+                checkpoint,
+                warm_start,
+            } => {
+                let held = Held::begin(knobs, checkpoint.as_ref(), warm_start.as_ref());
+                let held = held.map_err(said)?;
                 replies.send(&held.begun());
                 self.state.replace(Some(held));
                 Ok(())
@@ -144,11 +157,22 @@ impl SchoolHost {
 }
 
 impl Held {
-    fn begin(knobs: Knobs, checkpoint: Option<&Checkpoint>) -> Result<Self, RunError> {
-        let warm_start = shipped(&knobs.environment)?;
-        let name = match link::to_query(&knobs) {
+    fn begin(
+        knobs: Knobs,
+        checkpoint: Option<&Checkpoint>,
+        warm_start: Option<&WarmStartBytes>,
+    ) -> Result<Self, RunError> {
+        let mut name = match link::to_query(&knobs) {
             query if query.is_empty() => "School".to_owned(),
             query => format!("School {}", query.replace('&', " ")),
+        };
+        let warm_start = match warm_start {
+            None => shipped(&knobs.environment)?,
+            Some(bytes) => {
+                let weights = read_8_bit(bytes)?;
+                name.push_str(&format!(", taught by a class {:08x}", weights.hash() >> 32));
+                weights
+            }
         };
         let run = match checkpoint {
             None => Run::new(knobs, warm_start)?,
@@ -267,12 +291,59 @@ impl Held {
                 let group = self.run.explain(self.telling_group()).map_err(said)?;
                 Ok(Event::Explained(Box::new(group)))
             }
+            Request::Draw { number } => {
+                let learnable = self.run.learnable();
+                let random = Random::new(self.run.knobs().seed);
+                let mut random = random.fork(&format!("drawn {number}"));
+                let exercise = learnable.exercise(Difficulty::Trained, &mut random);
+                let prompt = exercise.prompt.into();
+                Ok(Event::Drawn { number, prompt })
+            }
+            Request::Play {
+                prompt,
+                turns,
+                update,
+            } => self.play(&prompt, &turns, update),
+            Request::Teach { files, without } => {
+                let learnable = self.run.learnable();
+                let taught = taught_by(learnable, &files, without.as_deref()).map_err(said)?;
+                Ok(Event::Taught(Box::new(taught)))
+            }
             // Handled before.
             Request::Begin { .. }
             | Request::Train { .. }
             | Request::Stop
             | Request::Store { .. } => Err("This request needs more than an answer.".to_owned()),
         }
+    }
+
+    /// Lets a person act, and the policy once the person is done.
+    fn play(&self, prompt: &str, turns: &[Text], update: u32) -> Result<Event, String> {
+        let learnable = self.run.learnable();
+        let exercise = learnable.exercise_of(prompt).ok_or("There is no task.")?;
+        let turns: Vec<&str> = turns.iter().map(|turn| &**turn).collect();
+        let attempt = match person::attempt(learnable, &exercise, &turns) {
+            Ok(attempt) => attempt,
+            Err(error) => {
+                let reason = error.to_string().into();
+                return Ok(Event::Refused { reason });
+            }
+        };
+        let policy = if attempt.is_over {
+            let (update, network) = self.policy(update);
+            let rollout = answer(learnable, &network, &exercise, 0.0, self.run.knobs().seed);
+            let rollout = rollout.map_err(said)?.ok_or("There is no episode.")?;
+            let mut sample = SampleRecord::of(learnable, &rollout);
+            sample.reward = learnable.reward(&exercise, &rollout.attempt);
+            Some((update, Box::new(sample)))
+        } else {
+            None
+        };
+        Ok(Event::Played {
+            person: Box::new(attempt.sample),
+            is_over: attempt.is_over,
+            policy,
+        })
     }
 
     /// The first group of the latest batch whose rewards differ, or else the first.
@@ -314,6 +385,40 @@ async fn store(chosen: Vec<StoredEpisode>, replies: &Replies) -> Result<(), Stri
     stored.map_err(|error| format!("The samples are not stored: {error} {}", error.advice()))?;
     replies.send(&Event::Stored { episodes });
     Ok(())
+}
+
+/// Teaches the warm start of an environment by the work in files, without that of a pupil.
+fn taught_by(
+    learnable: &dyn Learnable,
+    files: &[ClassFile],
+    without: Option<&str>,
+) -> Result<Taught, RunError> {
+    let (works, unread) = class_files::read(files);
+    let mut classwork = Classwork::read(learnable, &works);
+    classwork.left_out.extend(unread);
+    let start = shipped(learnable.environment())?;
+    let success = |weights: &Weights| {
+        let network = Network::new(weights.clone());
+        let tasks = TAUGHT_TASKS as usize;
+        let exam = examine(learnable, &network, Difficulty::Trained, tasks, 1.0, 1);
+        exam.map(|exam| exam.success)
+    };
+    let before = success(&start)?;
+    let weights = classwork.teach(learnable, start, without)?;
+    let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let pupils = classwork.pupils().into_iter();
+    Ok(Taught {
+        without: without.map(Text::from),
+        pupils: pupils
+            .map(|(pupil, examples)| (pupil.into(), count(examples)))
+            .collect(),
+        examples: count(classwork.count(without)),
+        left_out: classwork.left_out,
+        tasks: TAUGHT_TASKS,
+        before,
+        success: success(&weights)?,
+        warm_start: WarmStartBytes::from(write_8_bit(&weights)),
+    })
 }
 
 fn said(error: impl std::fmt::Display) -> String {

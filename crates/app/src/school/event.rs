@@ -1,9 +1,10 @@
 //! The events and effects of the school.
 
+use volary_core::Text;
 use volary_protocol::school as protocol;
 use volary_school::{Difficulty, Finding, Knobs, Preset};
 
-use super::TrainingOrder;
+use super::{SchoolFact, TrainingOrder};
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +33,16 @@ pub enum SchoolEvent {
     Slowly,
     /// Store this many groups of each update for Review.
     Store(u32),
+    /// Draw a task that a person and the policy answer.
+    Challenge,
+    /// A person's turn in it.
+    PlayTurn(String),
+    /// A person opened files with the work of a class. It teaches the warm start.
+    TakeClass(Vec<protocol::ClassFile>),
+    /// Teach without the work of a pupil.
+    LeaveOut(Text),
+    /// Begin again with the warm start of a result, by its index; `None` for that of the program.
+    UseTaught(Option<usize>),
     /// Close the notice.
     Dismiss,
     /// The worker replied to a call of a run.
@@ -60,6 +71,8 @@ pub enum SchoolEffect {
         run: u32,
         request: protocol::Request,
     },
+    /// Something happened in a run that began with these parameters of the address.
+    Happened { began: String, fact: SchoolFact },
     /// Write these parameters into the address.
     WriteAddress(String),
 }

@@ -1,7 +1,8 @@
 //! Runs that are stopped, lost, changed and begun again, with late and doubled replies.
 
 use volary_protocol::school::{Checkpoint, Event, Request, Updated};
-use volary_school::{Knobs, Preset, UpdateMetrics};
+use volary_school::record::SampleRecord;
+use volary_school::{Behaviour, Finding, Knobs, Preset, UpdateMetrics};
 
 use super::*;
 
@@ -266,4 +267,195 @@ fn training_goes_on_if_samples_cannot_be_stored() {
     assert_eq!(school.storing.groups, 0);
     assert!(school.is_training());
     assert_eq!(school.notice.as_ref().unwrap().why, "full");
+}
+
+fn facts(effects: &[SchoolEffect]) -> Vec<(&str, SchoolFact)> {
+    let facts = effects.iter().filter_map(|effect| match effect {
+        SchoolEffect::Happened { began, fact } => Some((&**began, *fact)),
+        _ => None,
+    });
+    facts.collect()
+}
+
+#[test]
+fn a_task_of_a_lesson_begins_afresh_and_its_facts_name_the_settings_it_began_with() {
+    let (mut school, run) = ready("grader=leaky");
+    reply(&mut school, run, updated(0));
+    // The same settings, by the link of a lesson.
+    let effects = school.update(SchoolEvent::Open("lesson=leak&grader=leaky".to_owned()));
+    let run = begun(&effects);
+    assert!(effects.contains(&SchoolEffect::WriteAddress("grader=leaky".to_owned())));
+    reply(&mut school, run, begun_event(0));
+    // The address that it wrote changes nothing.
+    assert_eq!(
+        school.update(SchoolEvent::Open("grader=leaky".to_owned())),
+        []
+    );
+    school.update(SchoolEvent::Train(TrainingOrder::UntilStopped));
+    let graded = |update: u32, graded: f64| {
+        Event::Updated(Box::new(Updated {
+            metrics: UpdateMetrics {
+                update,
+                graded,
+                success: 0.25,
+                samples: 128,
+                discouraged: 9,
+                entropy: 0.5,
+                ..UpdateMetrics::default()
+            },
+            samples: Vec::new(),
+            checkpoint: None,
+        }))
+    };
+    let leak = Finding::RewardWithoutSuccess;
+    for update in 0..4 {
+        assert_eq!(
+            facts(&reply(&mut school, run, graded(update, 0.9))),
+            [],
+            "{update}"
+        );
+    }
+    let effects = reply(&mut school, run, graded(4, 0.9));
+    let found = [
+        ("grader=leaky", SchoolFact::Success(25)),
+        ("grader=leaky", SchoolFact::Found(leak)),
+    ];
+    assert_eq!(facts(&effects), found);
+    school.update(SchoolEvent::Repair(leak));
+    for update in 5..9 {
+        assert_eq!(facts(&reply(&mut school, run, graded(update, 0.25))), []);
+    }
+    let effects = reply(&mut school, run, graded(9, 0.25));
+    let repaired = [("grader=leaky", SchoolFact::Repaired(leak))];
+    assert_eq!(facts(&effects), repaired);
+}
+
+fn sample(behaviour: Behaviour) -> SampleRecord {
+    SampleRecord {
+        group: 0,
+        sample: 0,
+        text: "?37*48=a1.".to_owned(),
+        prompt: 7,
+        mask: vec![false; 10],
+        log_probs: vec![0.0; 10],
+        behaviour,
+        graded: 0.0,
+        reward: 0.0,
+        advantage: 0.0,
+    }
+}
+
+#[test]
+fn a_person_and_the_policy_answer_the_same_task_and_are_scored() {
+    let (mut school, run) = ready("");
+    let effects = school.update(SchoolEvent::Challenge);
+    assert_eq!(requests(&effects), [&Request::Draw { number: 1 }]);
+    // Not before the task is there.
+    assert_eq!(school.update(SchoolEvent::PlayTurn("a1.".to_owned())), []);
+    let drawn = |number: u32| Event::Drawn {
+        number,
+        prompt: "?37*48=".into(),
+    };
+    reply(&mut school, run, drawn(1));
+    let effects = school.update(SchoolEvent::PlayTurn("x".to_owned()));
+    assert!(matches!(
+        requests(&effects)[..],
+        [Request::Play { update: 0, turns, .. }] if turns.len() == 1
+    ));
+    let refused = Event::Refused {
+        reason: "`x` is no move.".into(),
+    };
+    reply(&mut school, run, refused);
+    assert_eq!(school.contest.turns, Vec::<String>::new());
+    assert!(school.contest.refused.is_some());
+    school.update(SchoolEvent::PlayTurn("a1776.".to_owned()));
+    // A second click while it is played.
+    assert_eq!(school.update(SchoolEvent::PlayTurn("a1.".to_owned())), []);
+    let effects = reply(
+        &mut school,
+        run,
+        Event::Played {
+            person: Box::new(sample(Behaviour::Right)),
+            is_over: true,
+            policy: Some((0, Box::new(sample(Behaviour::NoTool)))),
+        },
+    );
+    assert_eq!(
+        facts(&effects),
+        [("", SchoolFact::Did(SchoolDeed::PlayedAgainst))]
+    );
+    let contest = &school.contest;
+    assert_eq!(
+        (contest.rounds, contest.person_solved, contest.policy_solved),
+        (1, 1, 0)
+    );
+    assert_eq!(school.update(SchoolEvent::PlayTurn("a1.".to_owned())), []);
+    let effects = school.update(SchoolEvent::Challenge);
+    assert_eq!(requests(&effects), [&Request::Draw { number: 2 }]);
+    // A late task of the former round.
+    reply(&mut school, run, drawn(1));
+    assert_eq!((&*school.contest.prompt, school.contest.rounds), ("", 1));
+}
+
+fn taught(without: Option<&str>) -> Event {
+    Event::Taught(Box::new(Taught {
+        without: without.map(Text::from),
+        pupils: vec![("Ada".into(), 2), ("Ben".into(), 1)],
+        left_out: Vec::new(),
+        examples: 3,
+        tasks: 512,
+        before: 0.1,
+        success: 0.3,
+        warm_start: WarmStartBytes::from(vec![1]),
+    }))
+}
+
+#[test]
+fn a_class_is_the_warm_start_of_a_run_also_after_its_worker_is_lost() {
+    let (mut school, run) = ready("");
+    let files = vec![ClassFile {
+        name: "ada.json".into(),
+        text: "{}".into(),
+    }];
+    let effects = school.update(SchoolEvent::TakeClass(files.clone()));
+    let expected = Request::Teach {
+        files: files.clone(),
+        without: None,
+    };
+    assert_eq!(requests(&effects), [&expected]);
+    assert!(school.class.is_teaching);
+    // One at a time.
+    assert_eq!(school.update(SchoolEvent::LeaveOut("Ben".into())), []);
+    let effects = reply(&mut school, run, taught(None));
+    assert_eq!(
+        facts(&effects),
+        [("", SchoolFact::Did(SchoolDeed::ClassTaught))]
+    );
+    school.update(SchoolEvent::LeaveOut("Ben".into()));
+    reply(&mut school, run, taught(Some("Ben")));
+    reply(&mut school, run, taught(Some("Ben")));
+    assert_eq!(school.class.results.len(), 2);
+    let warm_start = |effects: &[SchoolEffect]| {
+        requests(effects).iter().find_map(|request| match request {
+            Request::Begin { warm_start, .. } => Some(warm_start.is_some()),
+            _ => None,
+        })
+    };
+    let effects = school.update(SchoolEvent::UseTaught(Some(1)));
+    assert_eq!(warm_start(&effects), Some(true));
+    let run = begun(&effects);
+    reply(&mut school, run, begun_event(0));
+    let effects = school.update(SchoolEvent::Lost {
+        run,
+        reason: "x".to_owned(),
+    });
+    assert_eq!(warm_start(&effects), Some(true));
+    reply(&mut school, begun(&effects), begun_event(0));
+    // What a class taught in one environment does not fit another.
+    let effects = school.update(SchoolEvent::Change(Knobs {
+        environment: "hands".to_owned(),
+        ..Knobs::default()
+    }));
+    assert_eq!(warm_start(&effects), Some(false));
+    assert_eq!(school.class.results, []);
 }

@@ -82,6 +82,7 @@ fn a_whole_lesson() {
             Piece::Hint(_) => "hint",
             Piece::Question(_) => "question",
             Piece::Tokens(_) => "tokens",
+            Piece::School(_) => "school",
         })
         .collect();
     let expected = [

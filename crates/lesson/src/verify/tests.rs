@@ -36,12 +36,12 @@ fn the_lessons_of_the_page() {
             "{}",
             entry.id
         );
-        assert!((5..=10).contains(&lesson.minutes), "{}", entry.id);
+        assert!((5..=15).contains(&lesson.minutes), "{}", entry.id);
         assert!(
             lesson
                 .pieces
                 .iter()
-                .any(|piece| matches!(piece, Piece::Play(_))),
+                .any(|piece| matches!(piece, Piece::Play(_) | Piece::School(_))),
             "{}",
             entry.id
         );

@@ -6,6 +6,7 @@ use volary_lesson::{Check, Goal, Question};
 use super::lesson_view::Course;
 use super::player::EpisodePlayer;
 use volary_ui::prose::prose_view;
+use volary_ui::school_record::SchoolAchievements;
 use volary_ui::text::inert;
 use volary_ui::{Glyph, Icon};
 
@@ -19,7 +20,16 @@ pub(super) fn CheckView(
     let number = check.number;
     let named = RwSignal::new(None);
     let goal = StoredValue::new(check.goal.clone());
+    let achievements = SchoolAchievements::of_browser();
+    let of = check.of.clone();
     Effect::new(move |_| {
+        let is_achieved = goal.with_value(|goal| match goal {
+            Goal::School(facts) => achievements.has(&course.key(), &of, facts),
+            _ => false,
+        });
+        if is_achieved {
+            course.meet(number);
+        }
         let Some(player) = player else { return };
         let is_met = player
             .episode

@@ -10,9 +10,11 @@ use super::check_view::{CheckView, QuestionView};
 use super::lesson_progress::LessonProgress;
 use super::player::{EpisodePlayer, Workbench};
 use super::player_view::PlayView;
+use super::school_view::SchoolBlockView;
 use volary_browser::location;
 use volary_playground::state::use_playground;
 use volary_ui::prose::prose_view;
+use volary_ui::school_record::SchoolAchievements;
 use volary_ui::text::inert;
 use volary_ui::{DisclosureButton, UnsavedNotice};
 
@@ -31,6 +33,11 @@ impl Course {
             key: StoredValue::new(key),
             progress,
         }
+    }
+
+    /// The key under which progress is stored.
+    pub fn key(self) -> String {
+        self.key.get_value()
     }
 
     /// Returns whether a check is met.
@@ -62,7 +69,7 @@ pub(super) fn LessonView(
     let pieces: Vec<AnyView> = lesson
         .pieces
         .iter()
-        .map(|piece| draw(piece, course, &players))
+        .map(|piece| draw(piece, &lesson, course, &players))
         .collect();
     let goals = lesson.goals();
     let standing = move || {
@@ -78,7 +85,12 @@ pub(super) fn LessonView(
             </a>
         }
     });
-    let reset = move |_| course.key.with_value(|key| progress.reset(Some(key)));
+    let reset = move |_| {
+        course.key.with_value(|key| {
+            SchoolAchievements::of_browser().reset(Some(key));
+            progress.reset(Some(key));
+        });
+    };
     view! {
         <article class="lesson">
             <div class="button-row lesson-begin">
@@ -106,7 +118,12 @@ pub(super) fn LessonView(
     }
 }
 
-fn draw(piece: &Piece, course: Course, players: &HashMap<String, EpisodePlayer>) -> AnyView {
+fn draw(
+    piece: &Piece,
+    lesson: &Lesson,
+    course: Course,
+    players: &HashMap<String, EpisodePlayer>,
+) -> AnyView {
     match piece {
         Piece::Heading { level: 2, text } => view! { <h2 dir="auto">{inert(text)}</h2> }.into_any(),
         Piece::Heading { text, .. } => view! { <h3 dir="auto">{inert(text)}</h3> }.into_any(),
@@ -127,6 +144,11 @@ fn draw(piece: &Piece, course: Course, players: &HashMap<String, EpisodePlayer>)
         }
         Piece::Hint(text) => hint(text.clone()),
         Piece::Tokens(tokens) => token_strip(tokens),
+        Piece::School(block) => {
+            let checks = lesson.checks().filter(|check| check.of == block.id);
+            let (block, checks) = (block.clone(), checks.cloned().collect());
+            view! { <SchoolBlockView course block checks/> }.into_any()
+        }
     }
 }
 

@@ -5,16 +5,21 @@ use volary_lesson::catalog::{Entry, LESSONS};
 
 use super::lesson_progress::LessonProgress;
 use volary_ui::UnsavedNotice;
+use volary_ui::school_record::SchoolAchievements;
 
 #[component]
 pub(super) fn LessonList(progress: LessonProgress) -> impl IntoView {
+    let reset = move |_| {
+        SchoolAchievements::of_browser().reset(None);
+        progress.reset(None);
+    };
     let rows = LESSONS.iter().map(|entry| row(entry, progress));
     view! {
         <div class="lesson">
             <h1>{"Learn"}</h1>
             <p>
-                {"Six short lessons on language agents. You read recorded episodes and act as the agent yourself. No key is needed, and \
-                 nothing that you do is sent anywhere."}
+                {"Seven short lessons on language agents. You read recorded episodes, act as the agent yourself, and train one. No key \
+                 is needed, and nothing that you do is sent anywhere."}
             </p>
             <UnsavedNotice what="your progress" unsaved=LessonProgress::unsaved()/>
             <ol class="lesson-list" role="list">
@@ -39,7 +44,7 @@ pub(super) fn LessonList(progress: LessonProgress) -> impl IntoView {
                 </a>
             </p>
             <div class="button-row">
-                <button type="button" class="quiet" on:click=move |_| progress.reset(None)>
+                <button type="button" class="quiet" on:click=reset>
                     {"Reset all progress"}
                 </button>
             </div>

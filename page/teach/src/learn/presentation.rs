@@ -18,6 +18,7 @@ use super::lesson_view::{Course, prose, token_strip};
 use super::opening;
 use super::player::{EpisodePlayer, Workbench};
 use super::player_view::{Controls, Tools, open_play};
+use super::school_view::SchoolBlockView;
 use super::sequence::{PastedLinks, begin_words};
 use volary_browser::keys::KeyPress;
 use volary_browser::{self as browser, location};
@@ -315,6 +316,15 @@ fn draw(slide: &Slide, course: Course, stage: Option<Stage>) -> AnyView {
             view! { <CheckView course check=check.clone() player/> }.into_any()
         }
         Content::Tokens(tokens) => token_strip(tokens),
+        Content::School { block, checks } => {
+            let shown = checks.iter().cloned();
+            let shown = shown.map(|check| view! { <CheckView course check player=None/> });
+            view! {
+                <SchoolBlockView course block=block.clone() checks=checks.clone()/>
+                {shown.collect_view()}
+            }
+            .into_any()
+        }
     };
     view! {
         {heading}
