@@ -7,7 +7,7 @@
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{AnyMessage, ToolCall};
-use volary_episode::episode::{Ending, Episode, Outcome, StepRecord};
+use volary_episode::episode::{Ending, Episode, Outcome, Score, StepRecord};
 use volary_episode::inline_reasoning;
 use volary_episode::passages::{TextPart, TextPosition, content};
 
@@ -19,8 +19,8 @@ use crate::timeline;
 /// How an episode ended and why.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EpisodeResult {
-    /// Whether the episode failed; `None` if it is unknown.
-    pub failed: Option<bool>,
+    /// How well the episode ended; `None` if it is unknown.
+    pub verdict: Option<Verdict>,
     /// Expected values: the source's name, and the text.
     pub expected: Vec<(String, Text)>,
     /// Answers of the agent as a scorer recorded them: the source's name, and the text.
@@ -37,6 +37,65 @@ pub struct EpisodeResult {
     /// the last step.
     pub step: usize,
 }
+
+/// How well an episode ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Succeeded,
+    /// The reward is between that of a failure and that of a success.
+    Partial,
+    Failed,
+}
+
+impl Verdict {
+    /// By the reward, otherwise by the outcome, otherwise by scores that are named after success and are true or false.
+    pub fn of(reward: Option<f64>, outcome: Option<&str>, scores: &[Score]) -> Option<Verdict> {
+        let by_failure = |failed| {
+            if failed {
+                Verdict::Failed
+            } else {
+                Verdict::Succeeded
+            }
+        };
+        match reward.filter(|reward| !reward.is_nan()) {
+            Some(reward) if reward >= SUCCESS => return Some(Verdict::Succeeded),
+            Some(reward) if reward > 0.0 => return Some(Verdict::Partial),
+            Some(_) => return Some(Verdict::Failed),
+            None => {}
+        }
+        if let Some(failed) = outcome.and_then(outcome_failed) {
+            return Some(by_failure(failed));
+        }
+        let named = scores.iter().filter_map(|score| {
+            let is_named = JUDGING.contains(&&*score.name.to_lowercase());
+            score.value.as_bool().filter(|_| is_named)
+        });
+        named
+            .reduce(|all, passed| all && passed)
+            .map(|all| by_failure(!all))
+    }
+
+    /// The word of its badge.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Succeeded => "Succeeded",
+            Verdict::Partial => "Partial",
+            Verdict::Failed => "Failed",
+        }
+    }
+}
+
+/// The names of scores that say whether an episode succeeded.
+const JUDGING: [&str; 8] = [
+    "success",
+    "successful",
+    "resolved",
+    "is_resolved",
+    "solved",
+    "passed",
+    "is_correct",
+    "win",
+];
 
 /// What an agent submitted with its last action, or said in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,6 +182,8 @@ const GIVEN: [&str; 8] = [
     "prediction",
     "final_result",
 ];
+/// The endings of names under which sources record how they were called.
+const SETTINGS: [&str; 2] = ["args", "arguments"];
 /// The tools by which agents submit an answer.
 const SUBMITTING: [&str; 11] = [
     "submit",
@@ -146,7 +207,7 @@ impl EpisodeResult {
     /// Gathers the result of an episode.
     pub fn of(episode: &Episode) -> EpisodeResult {
         let mut result = EpisodeResult {
-            failed: failed(episode),
+            verdict: verdict(episode),
             last_error: last_error(episode),
             ..EpisodeResult::default()
         };
@@ -199,6 +260,8 @@ impl EpisodeResult {
         for (key, value) in object.iter() {
             path.push(key.to_string());
             match value {
+                // The arguments of a run are no values that an answer is compared with.
+                Json::Object(_) if SETTINGS.iter().any(|ending| key.ends_with(ending)) => {}
                 Json::Object(inner) if path.len() < DEEPEST => self.gather(inner, path),
                 Json::Text(text) if is_patch(text) => {
                     push(&mut self.patches, path.join("."), Text::clone(text));
@@ -220,14 +283,13 @@ impl EpisodeResult {
     }
 }
 
-/// Whether an episode failed: by its reward, otherwise by its ending.
-fn failed(episode: &Episode) -> Option<bool> {
+/// How well an episode ended, unless it goes on.
+fn verdict(episode: &Episode) -> Option<Verdict> {
     match (episode.reward(), &episode.ending) {
-        (_, Ending::Crashed { .. }) => Some(true),
+        (_, Ending::Crashed { .. }) => Some(Verdict::Failed),
         // A played episode that is open has no result yet. Recordings often lack the ending.
         (Some(_), Ending::Open) if episode.source.is_none() => None,
-        (Some(reward), _) => Some(reward < SUCCESS),
-        (None, _) => episode.outcome.as_deref().and_then(outcome_failed),
+        (reward, _) => Verdict::of(reward, episode.outcome.as_deref(), &episode.scores),
     }
 }
 
@@ -361,7 +423,11 @@ fn text_of(value: &Json) -> Option<Text> {
     match value {
         Json::Null | Json::Object(_) => None,
         Json::Text(text) => Some(Text::clone(text)),
-        value => Some(value.to_compact_text().into()),
+        value => match value.as_list() {
+            // A call with its positional arguments.
+            Some([only]) => text_of(only).or_else(|| Some(value.to_compact_text().into())),
+            _ => Some(value.to_compact_text().into()),
+        },
     }
 }
 
@@ -455,7 +521,7 @@ mod tests {
             ..Episode::default()
         };
         let result = EpisodeResult::of(&episode);
-        assert_eq!(result.failed, Some(true));
+        assert_eq!(result.verdict, Some(Verdict::Failed));
         assert_eq!(result.expected, [("target".to_owned(), "42".into())]);
         assert_eq!(result.given, [("match".to_owned(), "41".into())]);
         assert_eq!(
@@ -505,7 +571,7 @@ mod tests {
             ..Episode::default()
         };
         let result = EpisodeResult::of(&episode);
-        assert_eq!((result.failed, result.step), (None, 2));
+        assert_eq!((result.verdict, result.step), (None, 2));
         assert!(result.last_words.is_some());
         assert!(EpisodeResult::default().is_empty(&Episode::default()));
         let whole = Episode {
@@ -514,8 +580,51 @@ mod tests {
             ..episode
         };
         let result = EpisodeResult::of(&whole);
-        assert_eq!((result.failed, result.step), (Some(true), 2));
+        assert_eq!((result.verdict, result.step), (Some(Verdict::Failed), 2));
         assert_eq!(result.last_error.unwrap().step, None);
+    }
+
+    #[test]
+    fn a_verdict_follows_reward_outcome_and_scores() {
+        let score = |name: &str, value: Json| Score {
+            name: name.into(),
+            value,
+            explanation: None,
+            extras: Object::default(),
+        };
+        let of = |reward, outcome, scores: &[Score]| Verdict::of(reward, outcome, scores);
+        assert_eq!(of(None, None, &[]), None);
+        assert_eq!(of(Some(1.0), Some("failed"), &[]), Some(Verdict::Succeeded));
+        assert_eq!(of(Some(0.85), None, &[]), Some(Verdict::Partial));
+        assert_eq!(of(Some(0.0), None, &[]), Some(Verdict::Failed));
+        assert_eq!(of(Some(-0.5), None, &[]), Some(Verdict::Failed));
+        assert_eq!(of(Some(f64::NAN), None, &[]), None);
+        assert_eq!(of(None, Some("resolved"), &[]), Some(Verdict::Succeeded));
+        let passed = [score("success", true.into()), score("toxicity", 0.5.into())];
+        assert_eq!(of(None, Some("finish"), &passed), Some(Verdict::Succeeded));
+        let lost = [score("Win", false.into()), score("success", true.into())];
+        assert_eq!(of(None, Some("give_up"), &lost), Some(Verdict::Failed));
+        assert_eq!(of(None, None, &[score("verbose", true.into())]), None);
+    }
+
+    #[test]
+    fn settings_of_a_run_are_no_expected_answers() {
+        let episode = Episode {
+            raw: object!({"forward_args": {"answer": 1}, "extra_info": {"answer": "4"}}),
+            ..Episode::default()
+        };
+        let expected = EpisodeResult::of(&episode).expected;
+        assert_eq!(expected, [("extra_info.answer".to_owned(), "4".into())]);
+    }
+
+    #[test]
+    fn a_list_of_one_text_is_that_text() {
+        assert_eq!(
+            text_of(&Json::from(vec![Json::from("Four.")])).as_deref(),
+            Some("Four.")
+        );
+        let two = Json::from(vec![Json::from("a"), Json::from("b")]);
+        assert_eq!(text_of(&two).as_deref(), Some("[\"a\",\"b\"]"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ use volary_episode::episode::{EndingKind, Episode, Score, TaskReference};
 use volary_episode::token_record::{TokenCounts, TokenRecord};
 
 use crate::repetition::repeated_calls;
-use crate::result::outcome_failed;
+use crate::result::Verdict;
 use crate::spans::{SpanBars, spans};
 use crate::timeline;
 use crate::tokens::TokenFigures;
@@ -259,12 +259,10 @@ impl Row {
         }
     }
 
-    /// Whether it failed: by its reward, otherwise by its ending.
+    /// Whether it is known not to have succeeded.
     pub fn failed(&self) -> bool {
-        match self.reward.filter(|reward| !reward.is_nan()) {
-            Some(reward) => reward < groups::SUCCESS,
-            None => outcome_failed(&self.outcome) == Some(true),
-        }
+        let verdict = Verdict::of(self.reward, Some(&self.outcome), &self.scores);
+        matches!(verdict, Some(Verdict::Failed | Verdict::Partial))
     }
 
     /// The value of a column.

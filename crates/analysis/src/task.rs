@@ -1,4 +1,5 @@
-//! What an agent was asked to do: the message with the task, its first line, and the name that an episode has by it.
+//! What an agent was asked to do: the message with the task, its first line, its beginning, and the name that an episode
+//! has by it.
 //!
 //! Coding agents put more than the task into the messages of the user: the working folder, rules of the project, lists of
 //! files. They mark these with tags, so a task is what is in a tag for tasks, or else what remains without the tagged parts
@@ -21,6 +22,8 @@ pub struct Task {
     pub position: TextPosition,
     /// Its first line, truncated.
     pub line: String,
+    /// Its beginning on one line, truncated: a first line such as *New task:* does not say what it is.
+    pub text: String,
 }
 
 impl Task {
@@ -38,6 +41,10 @@ impl Task {
 
 /// The maximum length of a task's line, in characters.
 const LONGEST: usize = 200;
+/// The maximum length of a task's beginning, in characters.
+const LONGEST_TEXT: usize = 400;
+/// A shorter message, such as *Be helpful!*, is followed by the next one of the user in a task's beginning.
+const SHORT_TEXT: usize = 40;
 /// The maximum length of a name that is made from a task, in characters.
 const LONGEST_NAME: usize = 80;
 /// The maximum number of bytes of a message that are searched for the task.
@@ -93,34 +100,58 @@ const NOTICES: [&str; 4] = [
 
 /// The task of an episode; `None` if no message of the user has a text.
 pub fn task(episode: &Episode) -> Option<Task> {
-    let first = messages(episode).find_map(|(position, message)| {
-        let line = task_line(&content(message.body()))?;
-        Some(Task { position, line })
+    let mut asked = messages(episode).filter_map(|(position, message)| {
+        let said = content(message.body());
+        let task = task_part(&said)?;
+        let line = first_line(task, LONGEST)?;
+        let text = beginning(task, &line);
+        Some(Task {
+            position,
+            line,
+            text,
+        })
     });
+    if let Some(mut first) = asked.next() {
+        let next = asked.next();
+        let next = next.filter(|next| next.position.step == first.position.step);
+        if let Some(next) = next.filter(|_| first.text.chars().count() < SHORT_TEXT) {
+            let both = format!("{} {}", first.text, next.text);
+            first.text = shortened(&both, LONGEST_TEXT);
+        }
+        return Some(first);
+    }
     // A message that has nothing but context is better than none.
-    first.or_else(|| {
-        messages(episode).find_map(|(position, message)| {
-            let line = first_line(&content(message.body()), LONGEST)?;
-            Some(Task { position, line })
+    messages(episode).find_map(|(position, message)| {
+        let said = content(message.body());
+        let line = first_line(&said, LONGEST)?;
+        Some(Task {
+            position,
+            text: line.clone(),
+            line,
         })
     })
 }
 
 /// The name of an episode whose source gives it none: its task if the id says nothing to people, otherwise the id.
 pub fn name(episode: &Episode) -> String {
-    if !is_opaque(&episode.id) {
-        return episode.id.to_string();
+    if is_opaque(&episode.id) {
+        name_of_session(episode)
+    } else {
+        episode.id.to_string()
     }
+}
+
+/// The name of a session whose source gives it none: its task, or without one, the id.
+pub fn name_of_session(episode: &Episode) -> String {
     match task(episode) {
         Some(task) => shortened(&task.line, LONGEST_NAME),
         None => episode.id.to_string(),
     }
 }
 
-/// Whether a name says what a line of a task says: it is the line, or its start.
-pub fn names(name: &str, line: &str) -> bool {
-    let name = name.trim().trim_end_matches('…').trim_end();
-    !name.is_empty() && line.starts_with(name)
+/// Whether a name says all that is known of a task.
+pub fn says(name: &str, task: &Task) -> bool {
+    name.trim() == task.text
 }
 
 /// Whether an id was generated: it contains a UUID, a hash, a time stamp or a random text.
@@ -173,8 +204,8 @@ fn messages(episode: &Episode) -> impl Iterator<Item = (TextPosition, &AnyMessag
         })
 }
 
-/// The first line of the task in a message of the user; `None` if it has only context.
-fn task_line(text: &str) -> Option<String> {
+/// The task in a message of the user; `None` if an agent added the message.
+fn task_part(text: &str) -> Option<&str> {
     let text = start_of(text);
     if NOTICES
         .iter()
@@ -184,7 +215,17 @@ fn task_line(text: &str) -> Option<String> {
     }
     let tagged = TAGS.iter().filter_map(|tag| tagged(text, tag));
     let tagged = tagged.min_by_key(|found| found.as_ptr() as usize);
-    first_line(tagged.unwrap_or_else(|| without_context(text)), LONGEST)
+    Some(tagged.unwrap_or_else(|| without_context(text)))
+}
+
+/// The beginning of a task from its first line on, with single spaces between its words.
+fn beginning(task: &str, line: &str) -> String {
+    let line = line.trim_end_matches('…');
+    let start = task.find(line).unwrap_or_default();
+    // A few words more than fit, so that the end is marked where some are left out.
+    let words = task.get(start..).unwrap_or_default().split_whitespace();
+    let words: Vec<&str> = words.take(LONGEST_TEXT).collect();
+    shortened(&words.join(" "), LONGEST_TEXT)
 }
 
 fn start_of(text: &str) -> &str {
@@ -306,6 +347,33 @@ mod tests {
     }
 
     #[test]
+    fn its_beginning_has_more_than_a_first_line() {
+        let text = |texts: &[&str]| task(&episode("e", texts)).map(|task| task.text);
+        assert_eq!(text(&[]), None);
+        assert_eq!(
+            text(&["New task:\n\n  Count the  birds\nin the picture."]).as_deref(),
+            Some("New task: Count the birds in the picture.")
+        );
+        assert_eq!(
+            text(&["## Task\n\nSort it.\nTwice."]).as_deref(),
+            Some("Sort it. Twice.")
+        );
+        assert_eq!(
+            text(&["Be helpful!", "Sort the list."]).as_deref(),
+            Some("Be helpful! Sort the list.")
+        );
+        let long = "Sort these words and say which of them is the longest one.";
+        assert_eq!(text(&[long, "Thanks."]).as_deref(), Some(long));
+        let many = text(&[&"word ".repeat(200)]).unwrap();
+        assert!(
+            many.ends_with("word…") && many.chars().count() <= 401,
+            "{many}"
+        );
+        let context = "<environment_context>\n/app\n</environment_context>";
+        assert_eq!(text(&[context]).as_deref(), Some("<environment_context>"));
+    }
+
+    #[test]
     fn what_an_agent_adds_is_no_task() {
         let context = "<environment_context>\n  <cwd>/app</cwd>\n</environment_context>";
         let rules =
@@ -383,8 +451,12 @@ mod tests {
         ] {
             assert_eq!(of(meaningful), meaningful);
         }
-        assert!(names("Fix the", "Fix the build.") && names(" Fix … ", "Fix the build."));
-        assert!(!names("", "Fix the build.") && !names("fix-1", "Fix the build."));
+        let fix = task(&episode("e", &["Fix the build."])).unwrap();
+        assert!(says(" Fix the build. ", &fix));
+        assert!(!says("", &fix) && !says("Fix the…", &fix) && !says("fix-1", &fix));
+        let session = name_of_session(&episode("ui_messages", &["Fix the build."]));
+        assert_eq!(session, "Fix the build.");
+        assert_eq!(name_of_session(&episode("ui_messages", &[])), "ui_messages");
         assert_eq!(name(&episode("agent-a1b2c3d4", &[])), "agent-a1b2c3d4");
         let long = "word ".repeat(40);
         let name = name(&episode("agent-a1b2c3d4", &[&long]));

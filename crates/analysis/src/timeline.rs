@@ -266,7 +266,7 @@ fn path_end(text: String) -> String {
 }
 
 /// The parameters that say what a call is about, the most informative first.
-const SUBJECTS: [&str; 18] = [
+const SUBJECTS: [&str; 19] = [
     "command",
     "cmd",
     "file_path",
@@ -285,9 +285,13 @@ const SUBJECTS: [&str; 18] = [
     "message",
     "text",
     "input",
+    "shown",
 ];
 
-/// What a call is about: the command, the path, the query; otherwise its only argument.
+/// The maximum number of arguments that stand for a call without any of [`SUBJECTS`].
+const MOST_ARGUMENTS: usize = 3;
+
+/// What a call is about: the command, the path, the query; otherwise its first arguments.
 fn subject(call: &ToolCall, width: usize) -> Option<String> {
     let arguments = &call.function.arguments;
     let known = SUBJECTS.iter().filter_map(|name| arguments.get(name));
@@ -298,9 +302,14 @@ fn subject(call: &ToolCall, width: usize) -> Option<String> {
         .collect();
     match known.as_slice() {
         [] => {
-            let mut values = arguments.values();
-            let only = values.next().filter(|_| values.next().is_none())?;
-            subject_text(only, width)
+            // A single argument is clear without its name, and of several the texts are.
+            let is_only = arguments.len() == 1;
+            let clear = arguments
+                .values()
+                .filter(|value| is_only || value.as_text().is_some());
+            let texts = clear.filter_map(|value| subject_text(value, width));
+            let texts: Vec<String> = texts.take(MOST_ARGUMENTS).collect();
+            (!texts.is_empty()).then(|| texts.join(", "))
         }
         [command, path] if !command.contains(' ') && path.contains('/') => {
             Some(format!("{command} {path}"))
@@ -338,16 +347,25 @@ fn subject_text(value: &Json, width: usize) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// The first line that is not blank, with the following ones while it only opens something: `{`, `python -c "`.
 fn cut(said: &str, width: usize) -> String {
-    let line = said
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or_default();
+    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut line = lines.next().unwrap_or_default().to_owned();
+    while only_opens(&line) && line.len() < width {
+        let Some(next) = lines.next() else { break };
+        line.push(' ');
+        line.push_str(next);
+    }
     match line.char_indices().nth(width) {
-        None => line.to_owned(),
+        None => line,
         Some((end, _)) => format!("{}…", &line[..end]),
     }
+}
+
+/// Whether a line ends where a text, a list or a block begins, and therefore does not say what it is about.
+fn only_opens(line: &str) -> bool {
+    let opens = |quote: char| line.ends_with(quote) && line.matches(quote).count() % 2 == 1;
+    line.ends_with(['{', '[', '(', '\\']) || opens('"') || opens('\'')
 }
 
 fn kind(episode: &Episode, index: usize, step: &StepRecord) -> StepKind {

@@ -93,6 +93,7 @@ mod tau2;
 mod tau_bench;
 mod terminal_bench;
 mod tinker;
+pub mod together;
 mod token_lists;
 mod toolbench;
 mod traces;

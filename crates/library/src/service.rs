@@ -17,9 +17,9 @@
 mod annotations;
 mod cancelled;
 mod continuation;
-mod dump_pairs;
 mod exporting;
 mod file_list;
+mod file_pairs;
 mod finding;
 mod first_episode;
 mod known_files;

@@ -44,6 +44,9 @@ pub struct Scroll {
     tail: f64,
     /// Whether the reader is at the end and stays there.
     follows: bool,
+    /// Whether the position was chosen, and not scrolled to since. Heights that were estimated too low do not move it to
+    /// the end then: an episode that seems to fit on the screen opens at its start.
+    is_revealed: bool,
 }
 
 impl Default for Scroll {
@@ -56,6 +59,7 @@ impl Default for Scroll {
             viewport: 600.0,
             tail: 0.0,
             follows: true,
+            is_revealed: false,
         }
     }
 }
@@ -83,9 +87,9 @@ impl Scroll {
         self.top
     }
 
-    /// Whether the reader is at the end and stays there.
+    /// Whether the reader is at the end.
     pub fn follows(&self) -> bool {
-        self.follows
+        self.follows || self.end() == 0.0
     }
 
     /// The blocks to render.
@@ -147,6 +151,7 @@ impl Scroll {
             return;
         }
         self.on_page = top;
+        self.is_revealed = false;
         if self.follows && at_end {
             return;
         }
@@ -191,7 +196,8 @@ impl Scroll {
             };
             self.top = (place - below).clamp(0.0, self.end());
         }
-        self.follows = self.top >= self.end() - NEAR_END;
+        self.follows = self.top > 0.0 && self.top >= self.end() - NEAR_END;
+        self.is_revealed = true;
     }
 
     /// Scrolls to a message of a step.
@@ -199,11 +205,13 @@ impl Scroll {
         let block = self.index.block_of(step, message);
         self.top = self.heights.top(block).clamp(0.0, self.end());
         self.follows = false;
+        self.is_revealed = true;
     }
 
     /// Scrolls to the end, and follows it.
     pub fn to_end(&mut self) {
         self.follows = true;
+        self.is_revealed = false;
         self.hold();
     }
 
@@ -217,9 +225,9 @@ impl Scroll {
         (self.heights.total() + self.tail - self.viewport).max(0.0)
     }
 
-    /// If all content is visible, the reader is at the end, whatever was estimated before.
+    /// If all content is visible, a reader who chose no position is at the end, whatever was estimated before.
     fn stay_where_all_is_seen(&mut self) {
-        self.follows |= self.end() == 0.0;
+        self.follows |= !self.is_revealed && self.end() == 0.0;
     }
 
     fn hold(&mut self) {

@@ -23,6 +23,8 @@ pub struct EpisodeSummary {
 pub enum EndingState {
     /// The episode can continue.
     Open,
+    /// The recording has no end. Those of coding agents never have one.
+    Unknown,
     /// The environment reported that it is done.
     Done,
     /// The episode was truncated.
@@ -36,6 +38,7 @@ impl EndingState {
     pub fn badge(self) -> (&'static str, &'static str) {
         match self {
             EndingState::Open => ("badge", "in progress"),
+            EndingState::Unknown => ("badge", "no end recorded"),
             EndingState::Done => ("badge", "done"),
             EndingState::Truncated => ("badge notice", "truncated"),
             EndingState::Crashed => ("badge bad", "crashed"),
@@ -63,6 +66,7 @@ pub fn summarize(episode: &Episode, tally: &Tally) -> EpisodeSummary {
         steps: plural(episode.steps.len(), "step"),
         spent: super::asking::total(tally.usage(episode)),
         state: match &episode.ending {
+            Ending::Open if episode.source.is_some() => EndingState::Unknown,
             Ending::Open => EndingState::Open,
             Ending::Done => EndingState::Done,
             Ending::Truncated { .. } => EndingState::Truncated,
@@ -84,7 +88,7 @@ pub fn reward_text(reward: f64) -> String {
     float_text(rounded + 0.0)
 }
 
-/// Formats a duration: `under 0.1 ms`, `0.4 ms`, `12 ms`, `1.5 s`, `2 min 5 s`.
+/// Formats a duration: `under 0.1 ms`, `0.4 ms`, `12 ms`, `1.5 s`, `2 min 5 s`, `3 h 7 min`.
 pub fn seconds_text(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return String::new();
@@ -103,7 +107,11 @@ pub fn seconds_text(seconds: f64) -> String {
         return format!("{seconds:.1} s");
     }
     let whole = seconds.round() as u64;
-    format!("{} min {} s", whole / 60, whole % 60)
+    if whole < 3_600 {
+        return format!("{} min {} s", whole / 60, whole % 60);
+    }
+    let minutes = (seconds / 60.0).round() as u64;
+    format!("{} h {} min", minutes / 60, minutes % 60)
 }
 
 #[cfg(test)]
@@ -137,6 +145,12 @@ mod tests {
             summarize(&episode, &Tally::default()).state.badge()
         };
         assert_eq!(ended(Ending::Open), ("badge", "in progress"));
+        let imported = Episode {
+            source: Some(volary_episode::Source::default()),
+            ..Episode::default()
+        };
+        let badge = summarize(&imported, &Tally::default()).state.badge();
+        assert_eq!(badge, ("badge", "no end recorded"));
         assert_eq!(ended(Ending::Done), ("badge", "done"));
         let reason = "A limit.".into();
         assert_eq!(
@@ -165,6 +179,9 @@ mod tests {
             (59.96, "1 min 0 s"),
             (119.7, "2 min 0 s"),
             (125.0, "2 min 5 s"),
+            (3_599.4, "59 min 59 s"),
+            (3_600.0, "1 h 0 min"),
+            (86_220.0, "23 h 57 min"),
             (-1.0, ""),
             (f64::INFINITY, ""),
             (f64::NAN, ""),

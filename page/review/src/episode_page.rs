@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
-use volary_analysis::task::{names, task};
+use volary_analysis::task::{says, task};
 use volary_app::playground::replay_check::ReplayCheck;
 use volary_app::review::episode_search::EpisodeSearch;
 use volary_episode::Episode;
@@ -34,6 +34,8 @@ use volary_ui::step_bar::StepBar;
 use volary_ui::term::Terms;
 use volary_ui::text::inert;
 use volary_ui::{EpisodeStatus, Timeline, Transcript};
+use volary_view::review::episode_facts::{reason_text, verdict_class};
+use volary_view::review::side_panels::RESULT;
 
 #[component]
 pub(super) fn EpisodePage(
@@ -216,11 +218,12 @@ fn Bar(
                 {sequence.run()}
             </div>
             <div class="status-area">
+                <VerdictBadge viewer/>
                 <EpisodeStatus episode edition=reading/>
                 <Terms place="review-status" terms=&["reward", "done", "truncated"]/>
             </div>
-            <div class="episode-actions button-row">{children()}</div>
             <div class="play-head">
+                <ReasonLine viewer/>
                 // On a phone only this stays in sight.
                 <div class="play-line">
                     <TaskLine viewer/>
@@ -243,17 +246,56 @@ fn Bar(
                 </div>
                 <Related client viewer/>
             </div>
+            // After the task: on a phone, the order of the elements is that of the screen.
+            <div class="episode-actions button-row">{children()}</div>
         </section>
     }
 }
 
-/// What the agent was asked to do, unless the name says it. A system prompt often fills the first screen of the transcript.
+/// Whether the episode succeeded, if that is known.
+#[component]
+fn VerdictBadge(viewer: Viewer) -> impl IntoView {
+    let verdict = Memo::new(move |_| viewer.result.with(|result| result.verdict));
+    move || {
+        let verdict = verdict.get()?;
+        Some(view! { <span class=verdict_class(verdict)>{verdict.word()}</span> })
+    }
+}
+
+/// Why it ended so, where the panel **Result** is below the transcript. Opens the panel.
+#[component]
+fn ReasonLine(viewer: Viewer) -> impl IntoView {
+    let reason = Memo::new(move |_| {
+        let result = viewer.result.get();
+        viewer
+            .shown
+            .episode
+            .with(|episode| reason_text(&result, episode))
+    });
+    let open = move |_| {
+        viewer.panel.set(RESULT);
+        browser::element::scroll_to_id("frame-pane");
+    };
+    move || {
+        let reason = reason.get()?;
+        Some(view! {
+            <button type="button" class="quiet small episode-reason" title="Show the result" on:click=open>
+                <span class="task-text" dir="auto">
+                    <span class="faint">{"Result: "}</span>
+                    {inert(&reason)}
+                </span>
+            </button>
+        })
+    }
+}
+
+/// What the agent was asked to do, unless the name says all of it. A system prompt often fills the first screen of the transcript.
 #[component]
 fn TaskLine(viewer: Viewer) -> impl IntoView {
     let task = Memo::new(move |_| {
         viewer.shown.episode.with(|episode| {
             let task = task(episode)?;
-            (!names(&episode.name, &task.line)).then_some(task)
+            (!says(&episode.name, &task)).then_some(task)
         })
     });
     move || {
@@ -265,8 +307,10 @@ fn TaskLine(viewer: Viewer) -> impl IntoView {
         };
         Some(view! {
             <button type="button" class="quiet small episode-task" title="Show in the transcript" on:click=go>
-                <span class="faint">{"Task: "}</span>
-                <span dir="auto">{inert(&task.line)}</span>
+                <span class="task-text" dir="auto">
+                    <span class="faint">{"Task: "}</span>
+                    {inert(&task.text)}
+                </span>
             </button>
         })
     }

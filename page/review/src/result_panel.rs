@@ -2,7 +2,7 @@
 //! answer, what the agent said last, the submitted patch as a diff, and the last error.
 
 use leptos::prelude::*;
-use volary_analysis::result::{IntermediateScore, LastError, LastWords, PatchLine};
+use volary_analysis::result::{IntermediateScore, LastError, LastWords, PatchLine, Verdict};
 use volary_analysis::scores::grades;
 use volary_core::json::Text;
 use volary_core::quantity::{count_text, plural};
@@ -12,7 +12,9 @@ use volary_view::text::cut_at;
 
 use super::viewer::Viewer;
 use volary_ui::text::inert;
-use volary_view::review::episode_facts::{PatchCounts, ending_texts, score_text, value_text};
+use volary_view::review::episode_facts::{
+    PatchCounts, ending_texts, grade_text, score_text, verdict_class,
+};
 
 /// The maximum number of lines of a patch that are shown.
 const MOST_LINES: usize = 2_000;
@@ -27,7 +29,7 @@ pub(super) fn ResultPanel(viewer: Viewer) -> impl IntoView {
         let (verdict, scores) = viewer
             .shown
             .episode
-            .with(|episode| (verdict(episode, result.failed), scores(episode)));
+            .with(|episode| (verdict(episode, result.verdict), scores(episode)));
         let error = result
             .last_error
             .as_ref()
@@ -58,13 +60,10 @@ pub(super) fn ResultPanel(viewer: Viewer) -> impl IntoView {
 }
 
 /// The verdict: success or failure, reward, and ending.
-fn verdict(episode: &Episode, failed: Option<bool>) -> AnyView {
-    let badge = match failed {
-        Some(true) => Some(("badge bad", "Failed")),
-        Some(false) => Some(("badge good", "Succeeded")),
-        None => None,
-    };
-    let badge = badge.map(|(class, words)| view! { <span class=class>{words}</span> });
+fn verdict(episode: &Episode, verdict: Option<Verdict>) -> AnyView {
+    let badge = verdict.map(|verdict| {
+        view! { <span class=verdict_class(verdict)>{verdict.word()}</span> }
+    });
     let reward = match episode.reward() {
         Some(reward) => format!("Reward {}", reward_text(reward)),
         None => "No reward is recorded".to_owned(),
@@ -139,8 +138,9 @@ fn texts(title: &'static str, texts: &[(String, Text)]) -> Option<AnyView> {
     )
 }
 
-/// A preformatted text, truncated to [`MOST_BYTES`].
+/// A preformatted text without blank lines around it, truncated to [`MOST_BYTES`].
 fn text_block(text: &str) -> AnyView {
+    let text = text.trim();
     let shown = text.get(..cut_at(text, MOST_BYTES)).unwrap_or_default();
     let more = (shown.len() < text.len()).then(|| {
         view! { <p class="faint">"The rest is in Details or Raw."</p> }
@@ -187,7 +187,7 @@ fn intermediate(viewer: Viewer, scores: &[IntermediateScore]) -> Option<AnyView>
     }
     let scores = scores.iter().map(|score| {
         let step = score.step;
-        let value = inert(&value_text(&score.value));
+        let value = inert(&grade_text(&score.value));
         let why = score.explanation.as_ref().map(|why| text_block(why));
         view! {
             <div class="result-score">

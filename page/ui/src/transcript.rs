@@ -94,9 +94,11 @@ pub fn Transcript(
         let moved_along = former.is_some_and(|(former_step, former_steps)| {
             former_step == former_steps && step == steps && steps > former_steps
         });
+        // What is read and not played opens at its start, with steps or without.
+        let is_opened = reading.is_some() && step == 0;
         if !moved_along && !context.chose_here(step) {
             place.scroll.update_value(|scroll| {
-                if step >= steps {
+                if step >= steps && !is_opened {
                     scroll.to_end()
                 } else {
                     scroll.reveal(step)

@@ -151,9 +151,27 @@ fn titles_of_calls_say_what_they_are_about() {
         object!({"files": [{"path": "a.py"}, {"path": "b.py"}]}),
     );
     assert_eq!(title(&[several]), "read: a.py");
-    // Of other parameters, only a single one is clear without its name.
+    // Of other parameters, a single one and texts are clear without their names.
     assert_eq!(title(&[("submit", object!({"answer": 42}))]), "submit: 42");
     assert_eq!(title(&[("move", object!({"from": 1, "to": 2}))]), "move");
+    let flight = object!({"origin": "OSL", "seats": 2, "goal": "BGO"});
+    assert_eq!(title(&[("find_flight", flight)]), "find_flight: OSL, BGO");
+    let noted = object!({"kind": "shell", "shown": "List the files\n\n`ls`"});
+    assert_eq!(title(&[("Bash", noted)]), "Bash: List the files");
+    // A line that only opens something is followed by the next ones.
+    let code = object!({"code": "python3 -c \"\nimport birds\nbirds.count()\""});
+    assert_eq!(title(&[("run", code)]), "run: python3 -c \" import birds");
+}
+
+#[test]
+fn a_title_is_more_than_a_brace() {
+    let title = |text: &str| super::title(&Message::new(Role::Assistant, text).into(), 40);
+    assert_eq!(
+        title("{\n  \"plan\": \"Look.\"\n}"),
+        "{ \"plan\": \"Look.\""
+    );
+    assert_eq!(title("It isn't.\nReally."), "It isn't.");
+    assert_eq!(title("{"), "{");
 }
 
 #[test]

@@ -1,14 +1,12 @@
-//! The files that are read together: those of a folder, and of folders of trainers that belong to each other.
-//!
-//! A trainer divides its data among folders: what was sampled and what became of it, traces and their annotations. Only files
-//! that are read together are joined.
+//! The files that are read together: those of a folder, and those of other folders that belong to them, as [`together`]
+//! says.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use volary_formats::import::together;
 
 use super::TOGETHER;
 
@@ -36,7 +34,7 @@ impl Group {
 
 /// The files under paths, those of a folder in one group unless they are large.
 pub(super) fn groups(paths: &[PathBuf]) -> Result<Vec<Group>> {
-    let mut folders: BTreeMap<(PathBuf, PathBuf), Vec<(PathBuf, u64)>> = BTreeMap::new();
+    let mut folders: BTreeMap<(PathBuf, String), Vec<(PathBuf, u64)>> = BTreeMap::new();
     let mut named = BTreeSet::new();
     for path in paths {
         let data = path
@@ -49,7 +47,9 @@ pub(super) fn groups(paths: &[PathBuf]) -> Result<Vec<Group>> {
             let (root, within) = above(path.parent().unwrap_or(Path::new("")));
             let name = within.join(name);
             named.insert(root.join(&name));
-            let files = folders.entry((root, home(&within))).or_default();
+            let files = folders
+                .entry((root, together::home(&slashed(&within)).to_owned()))
+                .or_default();
             files.push((name, data.len()));
         } else {
             bail!("{} is not a file", path.display());
@@ -80,67 +80,31 @@ pub(super) fn groups(paths: &[PathBuf]) -> Result<Vec<Group>> {
     Ok(groups)
 }
 
-/// The folders of slime's dumps of the same steps.
-const DUMPS: [&str; 2] = ["rollout_data", "train_data"];
-/// The folders of prime-rl's traces, those that were trained on and all of them.
-const COPIES: [&str; 2] = ["all", "effective"];
-/// The folder of prime-rl's traces and their annotations, and what is in it.
-const TRACES: &str = "traces";
-const BELOW_TRACES: [&str; 2] = ["stream", "annotations"];
-
-/// The folders of EvalScope's predictions and of their reviews. Each has a folder for each model.
-const SAMPLES: [&str; 2] = ["predictions", "reviews"];
-
 /// The last part of a path; empty if it is not text.
 fn name_of(path: &Path) -> &str {
     let name = path.file_name().and_then(|name| name.to_str());
     name.unwrap_or_default()
 }
 
-/// Whether a folder of a run is named like that of a step: `step_4`.
-fn is_step(name: &str) -> bool {
-    name.strip_prefix("step_")
-        .is_some_and(|step| step.parse::<u64>().is_ok())
-}
-
-fn is_one_of(path: &Path, names: &[&str]) -> bool {
-    names.contains(&name_of(path))
-}
-
-/// The folder whose files are read together with those of a folder.
-fn home(folder: &Path) -> PathBuf {
-    if is_one_of(folder, &DUMPS) {
-        return folder.parent().unwrap_or(folder).to_owned();
-    }
-    if is_one_of(folder, &COPIES) {
-        // `step_4/train/all`: a trace may be in `effective` of a later step.
-        let mut above = folder.ancestors().skip(1);
-        let next_to_it = above.next().unwrap_or(folder);
-        let step = above.find(|above| is_step(name_of(above)));
-        return step.and_then(Path::parent).unwrap_or(next_to_it).to_owned();
-    }
-    if let Some(samples) = folder.parent()
-        && is_one_of(samples, &SAMPLES)
-    {
-        return samples.parent().unwrap_or(samples).to_owned();
-    }
-    let mut above = folder.ancestors().skip(1).zip(folder.ancestors());
-    let traces =
-        above.find(|(above, below)| is_one_of(above, &[TRACES]) && is_one_of(below, &BELOW_TRACES));
-    traces.map_or(folder, |(traces, _)| traces).to_owned()
+/// A relative path with `/`, as [`together`] has them.
+fn slashed(path: &Path) -> String {
+    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+    parts.join("/")
 }
 
 /// A folder that the user named, divided so that files of a folder next to it can be read with its own, and that its name is
 /// part of theirs if it says the step of the run or the kind of the data.
 fn above(folder: &Path) -> (PathBuf, PathBuf) {
     if let (Some(samples), Some(model)) = (folder.parent(), folder.file_name())
-        && is_one_of(samples, &SAMPLES)
+        && together::has_models(name_of(samples))
         && let Some(run) = samples.parent()
     {
         return (run.to_owned(), Path::new(name_of(samples)).join(model));
     }
     match (folder.parent(), folder.file_name()) {
-        (Some(parent), Some(name)) if says_place(name) => (parent.to_owned(), name.into()),
+        (Some(parent), Some(_)) if together::says_place(name_of(folder)) => {
+            (parent.to_owned(), name_of(folder).into())
+        }
         (_, None) => above_unnamed(folder).unwrap_or_else(|| (folder.to_owned(), PathBuf::new())),
         _ => (folder.to_owned(), PathBuf::new()),
     }
@@ -149,44 +113,22 @@ fn above(folder: &Path) -> (PathBuf, PathBuf) {
 /// Like [`above`], for a path without the name of its folder, such as `.`. The empty path is the working directory.
 fn above_unnamed(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let real = Path::new(".").join(folder).canonicalize().ok()?;
-    let name = real.file_name().filter(|name| says_place(name))?;
+    let name = Some(name_of(&real)).filter(|name| together::says_place(name))?;
     Some((folder.join(".."), name.into()))
-}
-
-/// Whether the name of a folder says where in a run its files belong: the step, or the kind of the data.
-fn says_place(name: &OsStr) -> bool {
-    const KINDS: [&str; 8] = [
-        "eval",
-        "evals",
-        "evaluation",
-        "rollouts",
-        "train",
-        "val",
-        "valid",
-        "validation",
-    ];
-    let name = name.to_str().unwrap_or_default();
-    // Such as `eval_3`.
-    let kind = name.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '_');
-    name.contains("step_")
-        || name.contains("iteration_")
-        || DUMPS.contains(&name)
-        || COPIES.contains(&name)
-        || KINDS.contains(&kind)
 }
 
 /// Divides the files of a large group: each is read separately, except for two of the same step, rollout and training
 /// dump, or both copies of traces, and for predictions with their reviews.
 fn pairs(files: Vec<(PathBuf, u64)>) -> Vec<Vec<(PathBuf, u64)>> {
     let mut parts: Vec<Vec<(PathBuf, u64)>> = Vec::new();
-    let mut places: BTreeMap<PathBuf, usize> = BTreeMap::new();
-    // Both firsts are sorted before their seconds.
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for (path, bytes) in files {
-        let place = first_of(&path).and_then(|first| places.get(&first));
+        let name = slashed(&path);
+        let place = together::first_of(&name).and_then(|first| places.get(&first));
         match place.and_then(|place| parts.get_mut(*place)) {
             Some(part) => part.push((path, bytes)),
             None => {
-                places.insert(path.clone(), parts.len());
+                places.insert(name, parts.len());
                 parts.push(vec![(path, bytes)]);
             }
         }
@@ -194,28 +136,11 @@ fn pairs(files: Vec<(PathBuf, u64)>) -> Vec<Vec<(PathBuf, u64)>> {
     parts
 }
 
-/// The file that is read together with this one: the rollout dump of a training dump, all traces of a step for those that
-/// were trained on, the predictions of reviews.
-fn first_of(path: &Path) -> Option<PathBuf> {
-    let folder = path.parent()?;
-    let [predictions, reviews] = SAMPLES;
-    if let (Some(samples), Some(model)) = (folder.parent(), folder.file_name())
-        && is_one_of(samples, &[reviews])
-    {
-        let folder = samples.parent()?.join(predictions).join(model);
-        return Some(folder.join(path.file_name()?));
-    }
-    let [first, _] = [DUMPS, COPIES]
-        .into_iter()
-        .find(|[_, second]| is_one_of(folder, &[second]))?;
-    Some(folder.parent()?.join(first).join(path.file_name()?))
-}
-
 /// Collects the files of a folder below a root, recursively.
 fn collect(
     root: &Path,
     within: &Path,
-    folders: &mut BTreeMap<(PathBuf, PathBuf), Vec<(PathBuf, u64)>>,
+    folders: &mut BTreeMap<(PathBuf, String), Vec<(PathBuf, u64)>>,
 ) -> Result<()> {
     let folder = root.join(within);
     let unreadable = || format!("cannot read {}", folder.display());
@@ -230,7 +155,7 @@ fn collect(
         if data.is_dir() {
             collect(root, &within.join(name), folders)?;
         } else if data.is_file() {
-            let folder = (root.to_owned(), home(within));
+            let folder = (root.to_owned(), together::home(&slashed(within)).to_owned());
             let files = folders.entry(folder).or_default();
             files.push((within.join(name), data.len()));
         }
@@ -243,26 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_of_trainers_belong_together() {
-        let cases = [
-            ("run/rollout_data", "run"),
-            ("run/train_data", "run"),
-            ("rollout_data", ""),
-            ("step_1/train/effective", ""),
-            ("run/rollouts/step_1/train/all", "run/rollouts"),
-            ("mine/all", "mine"),
-            ("file/traces/stream", "file/traces"),
-            ("file/traces/annotations/trainer", "file/traces"),
-            ("file/traces", "file/traces"),
-            ("file/traces/other", "file/traces/other"),
-            ("run/predictions/model-a", "run"),
-            ("reviews/model-a", ""),
-            ("run/predictions", "run/predictions"),
-            ("", ""),
-        ];
-        for (folder, expected) in cases {
-            assert_eq!(home(Path::new(folder)), Path::new(expected), "{folder}");
-        }
+    fn the_name_of_a_folder_belongs_to_its_files() {
         let named = above(Path::new("/run/train_data"));
         assert_eq!(named, (PathBuf::from("/run"), PathBuf::from("train_data")));
         assert_eq!(above(Path::new("/run")).1, PathBuf::new());

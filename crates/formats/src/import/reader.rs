@@ -16,6 +16,10 @@ use super::expansion::{Expansion, FACTOR, FREE, size, size_of_episode};
 use super::files::Files;
 use super::{ImportOutcome, Note, NoteLevel, prime_rl};
 
+/// The formats of sessions of one person with one agent. Their files are called `ui_messages.json` or `wire.jsonl`, so ids
+/// that are made from such names say nothing; the first prompt does.
+const SESSIONS: [&str; 6] = ["aider", "autogen", "browser-use", "cline", "gptme", "kimi"];
+
 /// The report of a reward that is in no mean.
 pub(crate) const NOT_FINITE: &str = "A reward is NaN or infinite: it counts as missing, not as 0.";
 
@@ -234,8 +238,8 @@ impl<'a> Sink<'a> {
         self.episodes
     }
 
-    /// Adds an episode. Fills in its source, a missing id from the file, and a missing name from the id or the task. A reward that is not finite is no
-    /// reward, is reported, and remains among the other members.
+    /// Adds an episode. Fills in its source, a missing id from the file, and a missing name from the id or the task. A
+    /// reward that is not finite is no reward, is reported, and remains among the other members.
     pub fn episode(&mut self, mut episode: Episode) {
         episode.source.get_or_insert_with(|| Source {
             format: self.format.into(),
@@ -246,7 +250,12 @@ impl<'a> Sink<'a> {
             episode.id = self.stem();
         }
         if episode.name.is_empty() || episode.name == episode.id {
-            episode.name = task::name(&episode).into();
+            let name = if SESSIONS.contains(&self.format) {
+                task::name_of_session(&episode)
+            } else {
+                task::name(&episode)
+            };
+            episode.name = name.into();
         }
         forget_zero_cost(&mut episode);
         if let Rewards::Whole(reward) = episode.rewards

@@ -622,6 +622,26 @@ fn first_results_of_adk_pair_metrics_with_results() {
 }
 
 #[test]
+fn sessions_are_named_by_their_first_prompt() {
+    for file in [
+        "aider.md",
+        "gptme.jsonl",
+        "browser-use.json",
+        "kimi.jsonl",
+        "cline.json",
+    ] {
+        let outcome = read(file);
+        let episode = &outcome.episodes[0];
+        let task = volary_analysis::task::task(episode).unwrap();
+        let name = episode.name.trim_end_matches('…');
+        assert!(
+            !name.is_empty() && task.line.starts_with(name),
+            "{file}: {name}"
+        );
+    }
+}
+
+#[test]
 fn gptme_conversations() {
     let episode = only("gptme.jsonl", "gptme", Shape(2, 0, 0, None));
     assert_eq!(start(&episode).len(), 2);

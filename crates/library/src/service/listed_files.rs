@@ -16,13 +16,14 @@ use futures_util::{StreamExt, stream};
 use volary_core::json::{Json, Text};
 use volary_core::quantity::plural;
 use volary_formats::import::index::torch_dump::is_dump;
+use volary_formats::import::together::other_of;
 use volary_formats::import::{Note, NoteLevel};
 use volary_protocol::RequestId;
 use volary_protocol::library::{Event, FileChanges, FileList, Origin, RemoteFile};
 
 use super::continuation::{COMPARED, Continuation};
-use super::dump_pairs::{DumpPairs, other_dump_of};
 use super::file_list::{Groups, Lines};
+use super::file_pairs::FilePairs;
 use super::reading as readings;
 use super::renewal::Renewal;
 use super::report::Report;
@@ -97,7 +98,7 @@ pub(super) struct Fetching<'a> {
     files: Cell<usize>,
     found: Cell<usize>,
     is_cancelled: Cell<bool>,
-    pairs: RefCell<DumpPairs>,
+    pairs: RefCell<FilePairs>,
     renewal: Renewal<'a>,
 }
 
@@ -284,10 +285,10 @@ impl<'a> Fetching<'a> {
         }
         self.files.set(self.files.get() + group.len());
         let files = if self.renewal.is_growing {
-            let group = self.with_other_dumps(group).await;
+            let group = self.with_other_files(group).await;
             self.read_on(group).await
         } else {
-            self.with_rollouts(group)
+            self.with_first_files(group)
         };
         if files.is_empty() {
             return None;
@@ -319,20 +320,20 @@ impl<'a> Fetching<'a> {
         self.renewal.finish().await;
     }
 
-    /// Adds the rollout dumps that belong to the training dumps of a group and were read in an earlier one: files that are
+    /// Adds the first files of pairs whose second files are in a group, if they were read in an earlier one: files that are
     /// read together are joined.
-    fn with_rollouts(&self, mut group: Vec<ListedFile>) -> Vec<ListedFile> {
+    fn with_first_files(&self, mut group: Vec<ListedFile>) -> Vec<ListedFile> {
         let earlier = self.pairs.borrow_mut().earlier(&group);
         group.splice(0..0, earlier);
         group
     }
 
-    /// Adds the other dumps of the steps whose dumps were written just now, if they were read before and are still there.
-    async fn with_other_dumps(&self, mut group: Vec<ListedFile>) -> Vec<ListedFile> {
+    /// Adds the other files of pairs of which one was written just now, if they were read before and are still there.
+    async fn with_other_files(&self, mut group: Vec<ListedFile>) -> Vec<ListedFile> {
         let others: Vec<RemoteFile> = {
             let urls = self.service.url_of.borrow();
             let others = group.iter().filter_map(|listed| {
-                let name: Text = other_dump_of(&listed.file.name)?.into();
+                let name: Text = other_of(&listed.file.name)?.into();
                 let url = urls.get(&name)?.clone();
                 Some(RemoteFile { name, url })
             });

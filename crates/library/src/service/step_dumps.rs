@@ -1,5 +1,6 @@
 //! Rollout dumps and the training dumps of the same steps, among the files of an import. A rollout dump is read with its
-//! training dumps behind it, as one file, and the place of an episode includes its training data.
+//! training dumps behind it, as one file, and the place of an episode includes its training data. EvalScope's predictions
+//! and their reviews are pairs too.
 //!
 //! Invariant: dumps that cannot be read so (packed ones, several rollout dumps of a step, small files) are read together, as
 //! a whole, which joins them too.
@@ -9,8 +10,9 @@ use std::rc::Rc;
 
 use volary_core::json::Text;
 use volary_formats::archive::is_archive;
-use volary_formats::import::index::LARGE_PACKED;
 use volary_formats::import::index::torch_dump::{DumpKind, is_dump, is_evaluation};
+use volary_formats::import::index::{LARGE_PACKED, LARGEST_WHOLE};
+use volary_formats::import::together::{first_of, is_sample};
 
 use crate::source::Source;
 
@@ -37,9 +39,10 @@ impl StepDumps {
     /// Finds the dumps of the same steps, as their first keys say. Dumps of evaluations have no training dump.
     pub(super) async fn of(files: &[Rc<dyn Source>]) -> StepDumps {
         let is_of_training = |name: &Text| is_dump(name) && !is_evaluation(name);
+        let mut found = StepDumps::default();
+        found.add_samples(files);
         let files = files.iter().filter(|file| is_of_training(&file.name()));
         let files: Vec<&Rc<dyn Source>> = files.collect();
-        let mut found = StepDumps::default();
         if files.len() < 2 {
             return found;
         }
@@ -65,6 +68,26 @@ impl StepDumps {
             }
         }
         found
+    }
+
+    /// Adds predictions and their reviews: they are joined only if they are read as a whole, and both at once. Those for which
+    /// there is no room are read in place, one by one.
+    fn add_samples(&mut self, files: &[Rc<dyn Source>]) {
+        let samples = files.iter().map(|file| (file.name(), file));
+        let samples = samples.filter(|(name, _)| is_sample(name));
+        let samples: BTreeMap<Text, &Rc<dyn Source>> = samples.collect();
+        let mut room = LARGEST_WHOLE / 2;
+        for (name, reviews) in &samples {
+            let predictions = first_of(name).and_then(|first| samples.get(&*first));
+            let Some(predictions) = predictions else {
+                continue;
+            };
+            if let Some(left) = room.checked_sub(predictions.size() + reviews.size()) {
+                room = left;
+                self.whole
+                    .extend([predictions, reviews].map(|file| Rc::clone(file)));
+            }
+        }
     }
 
     /// Adds the dumps of a step.

@@ -36,7 +36,8 @@ pub(super) async fn read_in_place<'a>(
     }
     let start = file.read(0..4).await?;
     let is_packed = is_archive(&start);
-    if !is_large(size, &start, is_growing) || is_parquet(&start) {
+    let is_whole = !is_packed && reading.steps.is_whole(file);
+    if is_whole || !is_large(size, &start, is_growing) || is_parquet(&start) {
         return Ok(FileOutcome::Whole);
     }
     let annotated = match annotations.filter(|_| !is_packed) {

@@ -735,6 +735,26 @@ fn a_large_rollout_dump_is_joined_with_its_training_dumps_in_place() {
 }
 
 #[test]
+fn samples_and_their_reviews_are_read_as_a_whole() {
+    let source = |name: &str| -> Rc<dyn Source> {
+        Rc::new(MemorySource {
+            name: name.into(),
+            bytes: b"{}".to_vec(),
+        })
+    };
+    let names = [
+        "run/predictions/m/a.jsonl",
+        "run/predictions/m/b.jsonl",
+        "run/reviews/m/b.jsonl",
+        "run/reviews/n/a.jsonl",
+    ];
+    let files = names.map(source);
+    let steps = StepDumps::of(&files).now_or_never().unwrap();
+    let whole = files.iter().map(|file| steps.is_whole(file));
+    assert_eq!(whole.collect::<Vec<_>>(), [false, true, true, false]);
+}
+
+#[test]
 fn a_rollout_dump_and_its_training_dump_belong_together() {
     let fixture = |name: &str, file: &str| -> Rc<dyn Source> {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../formats/tests/fixtures");

@@ -3,7 +3,9 @@
 //! Invariant: work and memory are paid for with the fuel of the engine before they are used. A template can build a small
 //! value that contains another one many times, and that one another, whose text would fill any memory.
 
-use minijinja::value::{Kwargs, Rest, ValueKind};
+use std::borrow::Cow;
+
+use minijinja::value::{Kwargs, Rest, ValueKind, ValueOrKwargs, from_args};
 use minijinja::{Environment, Error, ErrorKind, State, Value};
 use volary_core::json::{float_text, text_repr};
 
@@ -36,6 +38,9 @@ pub(super) fn add_to(engine: &mut Environment<'static>) {
     engine.add_filter("dictsort", dictsort);
     engine.add_filter("sort", sort);
     engine.add_filter("indent", indented);
+    engine.add_filter("map", map);
+    engine.add_filter("selectattr", selectattr);
+    engine.add_filter("rejectattr", rejectattr);
     engine.add_filter(loops::FILTER, loops::elements);
     engine.add_function("dict", dict);
     engine.add_test("callable", |value: &Value| is_callable(value));
@@ -155,6 +160,103 @@ fn sort(
         }
     }
     minijinja::filters::sort(state, value, Kwargs::from_iter(options))
+}
+
+/// The attribute of a value that a filter names: `items`, or `function.name`. As in Jinja2, a member precedes a method of
+/// the same name here, and `value.items` in an expression is the method.
+fn attribute(value: &Value, path: &Value) -> Result<Value, Error> {
+    let Some(path) = path.as_str() else {
+        return value.get_item(path);
+    };
+    path.split('.').try_fold(value.clone(), |value, part| {
+        if let Ok(number) = part.parse::<usize>() {
+            return value.get_item_by_index(number);
+        }
+        let member = value.get_item(&Value::from(part))?;
+        if member.is_undefined() {
+            value.get_attr(part)
+        } else {
+            Ok(member)
+        }
+    })
+}
+
+/// Like the engine's filter, but an attribute is what [`attribute`] says.
+fn map(
+    state: &mut State<'_, '_>,
+    value: Value,
+    given: Rest<ValueOrKwargs>,
+) -> Result<Vec<Value>, Error> {
+    let arguments = given.into_values();
+    let (positional, named): (&[Value], Kwargs) = from_args(&arguments)?;
+    let Some(path) = named.get::<Option<Value>>("attribute")? else {
+        let given = arguments.into_iter().map(ValueOrKwargs::from).collect();
+        return minijinja::filters::map(state, value, Rest(given));
+    };
+    if !positional.is_empty() {
+        return Err(ErrorKind::TooManyArguments.into());
+    }
+    let default = named.get::<Option<Value>>("default")?;
+    named.assert_all_used()?;
+    let mut mapped = Vec::new();
+    for item in value.try_iter()? {
+        state.consume_fuel(1)?;
+        let found = match attribute(&item, &path) {
+            Err(_) if default.is_some() => Value::UNDEFINED,
+            found => found?,
+        };
+        mapped.push(match &default {
+            Some(default) if found.is_undefined() => default.clone(),
+            _ => found,
+        });
+    }
+    Ok(mapped)
+}
+
+/// Like the engine's filter, but an attribute is what [`attribute`] says.
+fn selectattr(
+    state: &mut State<'_, '_>,
+    value: &Value,
+    path: &Value,
+    test: Option<String>,
+    given: Rest<ValueOrKwargs>,
+) -> Result<Vec<Value>, Error> {
+    with_attribute(state, value, path, test, given, true)
+}
+
+/// The inverse of [`selectattr`].
+fn rejectattr(
+    state: &mut State<'_, '_>,
+    value: &Value,
+    path: &Value,
+    test: Option<String>,
+    given: Rest<ValueOrKwargs>,
+) -> Result<Vec<Value>, Error> {
+    with_attribute(state, value, path, test, given, false)
+}
+
+/// The items of which an attribute passes a test, or does not.
+fn with_attribute(
+    state: &mut State<'_, '_>,
+    value: &Value,
+    path: &Value,
+    test: Option<String>,
+    given: Rest<ValueOrKwargs>,
+    passes: bool,
+) -> Result<Vec<Value>, Error> {
+    let arguments = given.into_values();
+    let mut kept = Vec::new();
+    for item in value.try_iter()? {
+        let tested = Value::from(vec![attribute(&item, path)?]);
+        let arguments = arguments.iter().cloned().map(ValueOrKwargs::from);
+        let arguments = Rest(arguments.collect());
+        let test = test.as_deref().map(Cow::Borrowed);
+        let passed = minijinja::filters::select(state, tested, test, arguments)?;
+        if passed.is_empty() != passes {
+            kept.push(item);
+        }
+    }
+    Ok(kept)
 }
 
 /// Pays for the comparisons of a sort.

@@ -3,8 +3,9 @@
 use crate::asking::cost_text;
 use crate::library::date_text;
 use crate::summary::{reward_text, seconds_text};
-use volary_analysis::result::PatchLine;
-use volary_analysis::scores::is_grade;
+use volary_analysis::annotations::Target;
+use volary_analysis::result::{EpisodeResult, PatchLine, Verdict};
+use volary_analysis::scores::{grades, is_grade};
 use volary_core::json::{Json, Text};
 use volary_core::quantity::{large_count_text, plural};
 use volary_episode::{Ending, Episode, Score, Usage};
@@ -85,8 +86,74 @@ fn usage_text(usage: &Usage) -> Option<String> {
 
 /// The value of a score.
 pub fn score_text(score: &Score) -> String {
-    value_text(&score.value)
+    grade_text(&score.value)
 }
+
+/// A grade. The letters of Inspect's scorers are spelled out.
+pub fn grade_text(value: &Json) -> String {
+    let value = value_text(value);
+    match &*value {
+        "C" => "correct (C)".to_owned(),
+        "P" => "partly correct (P)".to_owned(),
+        "I" => "incorrect (I)".to_owned(),
+        "N" => "no answer (N)".to_owned(),
+        _ => value,
+    }
+}
+
+/// The CSS class of the badge of a verdict.
+pub fn verdict_class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Succeeded => "badge good",
+        Verdict::Partial => "badge notice",
+        Verdict::Failed => "badge bad",
+    }
+}
+
+/// The reason of a verdict on one line, for screens that have no room for the panel **Result**: the last error, the limit
+/// that was reached, the expected and the given answer, or the scores.
+pub fn reason_text(result: &EpisodeResult, episode: &Episode) -> Option<String> {
+    const MOST_SCORES: usize = 3;
+    let one_line = |text: &str| {
+        let words: Vec<&str> = text.split_whitespace().take(REASON).collect();
+        let line = words.join(" ");
+        let cut = line.char_indices().nth(REASON).map(|(end, _)| end);
+        cut.map_or(line.clone(), |end| format!("{}…", &line[..end]))
+    };
+    let failed = result.verdict == Some(Verdict::Failed);
+    let error = result.last_error.as_ref().filter(|_| failed);
+    let error = error.map(|error| match error.line() {
+        Some(Target::Passage { quote, .. }) => one_line(&quote),
+        _ => one_line(&error.message),
+    });
+    let why = match &episode.ending {
+        Ending::Truncated { reason } => Some(one_line(reason)),
+        Ending::Crashed { message } => Some(one_line(message)),
+        Ending::Open | Ending::Done => None,
+    };
+    let compared = match (result.expected.as_slice(), result.given.as_slice()) {
+        ([(_, expected)], [(_, given)]) => Some(format!(
+            "Expected {}, answered {}",
+            one_line(expected),
+            one_line(given)
+        )),
+        _ => None,
+    };
+    let scores = || {
+        let scores = grades(episode).take(MOST_SCORES).map(|score| {
+            let why = score.explanation.as_deref().map(one_line);
+            let why = why.filter(|why| !why.is_empty());
+            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+            format!("{} {}{why}", score.name, score_text(score))
+        });
+        let scores: Vec<String> = scores.collect();
+        (!scores.is_empty()).then(|| scores.join(" · "))
+    };
+    why.or(error).or(compared).or_else(scores)
+}
+
+/// The maximum length of a part of a reason, in characters.
+const REASON: usize = 160;
 
 /// A value without quotation marks.
 pub fn value_text(value: &Json) -> String {
@@ -233,7 +300,7 @@ mod tests {
         };
         assert_eq!(
             value(&episode, "Score"),
-            ["accuracy C: as expected", "f1 0.5", "passed true"]
+            ["accuracy correct (C): as expected", "f1 0.5", "passed true"]
         );
         assert_eq!(value(&episode, "Recorded"), ["verbose_logs false"]);
         assert_eq!(value(&episode, "Error"), ["one", "two"]);
@@ -246,6 +313,38 @@ mod tests {
                 format!("{relation} origin")
             ]
         );
+    }
+
+    #[test]
+    fn a_reason_is_one_line() {
+        let score = |name: &str, value: Json, explanation: Option<&str>| Score {
+            name: name.into(),
+            value,
+            explanation: explanation.map(Into::into),
+            extras: Default::default(),
+        };
+        let reason = |episode: &Episode| reason_text(&EpisodeResult::of(episode), episode);
+        assert_eq!(reason(&Episode::default()), None);
+        let mut episode = Episode {
+            rewards: Rewards::Whole(0.0),
+            ending: Ending::Done,
+            scores: vec![
+                score("match", "I".into(), Some("It says\n41.")),
+                score("f1", 0.5.into(), Some(" ")),
+            ],
+            ..Episode::default()
+        };
+        let scores = "match incorrect (I): It says 41. · f1 0.5";
+        assert_eq!(reason(&episode).as_deref(), Some(scores));
+        episode.metadata = volary_core::object!({"target": "42", "final_answer": " 41\n"});
+        let answers = "Expected 42, answered 41";
+        assert_eq!(reason(&episode).as_deref(), Some(answers));
+        episode.errors = vec!["The disk\nis full".into()];
+        assert_eq!(reason(&episode).as_deref(), Some("The disk is full"));
+        episode.ending = Ending::Truncated {
+            reason: "The time was up.".into(),
+        };
+        assert_eq!(reason(&episode).as_deref(), Some("The time was up."));
     }
 
     #[test]

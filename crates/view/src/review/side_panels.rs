@@ -1,6 +1,6 @@
 //! The panels next to an episode, and which of them is opened first.
 
-use volary_analysis::result::EpisodeResult;
+use volary_analysis::result::{EpisodeResult, Verdict};
 use volary_episode::Episode;
 
 /// The tabs of an episode without tokens.
@@ -25,7 +25,7 @@ pub const TOKENS: usize = 5;
 pub fn telling_panel(result: &EpisodeResult, episode: &Episode) -> usize {
     let has_state = !episode.frames.is_empty();
     let is_empty = result.is_empty(episode);
-    if result.failed == Some(true) {
+    if result.verdict == Some(Verdict::Failed) {
         RESULT
     } else if has_state && (is_empty || episode.source.is_none()) {
         STATE
@@ -45,28 +45,43 @@ mod tests {
 
     #[test]
     fn the_panel_that_tells_most_is_opened() {
-        let told = |failed| EpisodeResult {
-            failed,
+        let told = |verdict| EpisodeResult {
+            verdict,
             expected: vec![("target".to_owned(), Text::from("42"))],
             ..EpisodeResult::default()
         };
-        let untold = |failed| EpisodeResult {
-            failed,
+        let untold = |verdict| EpisodeResult {
+            verdict,
             ..EpisodeResult::default()
         };
         let plain = Episode::default();
         let mut with_frames = Episode::default();
         with_frames.frames.push(Frame::default());
-        assert_eq!(telling_panel(&told(Some(true)), &with_frames), RESULT);
+        assert_eq!(
+            telling_panel(&told(Some(Verdict::Failed)), &with_frames),
+            RESULT
+        );
         // A failure is shown there even if nothing but the failure is known.
-        assert_eq!(telling_panel(&untold(Some(true)), &with_frames), RESULT);
-        assert_eq!(telling_panel(&untold(Some(true)), &plain), RESULT);
-        assert_eq!(telling_panel(&told(Some(false)), &with_frames), STATE);
+        assert_eq!(
+            telling_panel(&untold(Some(Verdict::Failed)), &with_frames),
+            RESULT
+        );
+        assert_eq!(
+            telling_panel(&untold(Some(Verdict::Failed)), &plain),
+            RESULT
+        );
+        assert_eq!(
+            telling_panel(&told(Some(Verdict::Succeeded)), &with_frames),
+            STATE
+        );
         let imported = Episode {
             source: Some(volary_episode::Source::default()),
             ..with_frames.clone()
         };
-        assert_eq!(telling_panel(&told(Some(false)), &imported), RESULT);
+        assert_eq!(
+            telling_panel(&told(Some(Verdict::Succeeded)), &imported),
+            RESULT
+        );
         assert_eq!(telling_panel(&untold(None), &imported), STATE);
         assert_eq!(telling_panel(&told(None), &plain), RESULT);
         assert_eq!(telling_panel(&untold(None), &plain), DETAILS);

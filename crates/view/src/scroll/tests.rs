@@ -222,3 +222,21 @@ fn a_cut_episode_leaves_the_reader_on_it() {
     assert!(scroll.top() <= scroll.end());
     assert_eq!(scroll.window().end, 4);
 }
+
+#[test]
+fn an_episode_that_seemed_to_fit_opens_at_its_start() {
+    let mut scroll = scroll(2);
+    scroll.resized(600.0, 0.0);
+    scroll.reveal(0);
+    assert_eq!((scroll.end(), scroll.top()), (0.0, 0.0));
+    assert!(scroll.follows(), "all is seen, as far as is known");
+    scroll.measured(0, &[900.0; 3]);
+    scroll.resized(500.0, 0.0);
+    assert_eq!(scroll.top(), 0.0);
+    assert!(!scroll.follows());
+    // Nor does what is read of the file later move it.
+    scroll.follow(&episode(30), 0);
+    assert_eq!(scroll.top(), 0.0);
+    scroll.to_end();
+    assert_eq!(scroll.top(), scroll.end());
+}

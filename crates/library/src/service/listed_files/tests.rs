@@ -258,6 +258,50 @@ fn a_training_dump_that_is_written_later_is_joined() {
     assert_eq!(ids, 2, "{:?}", service.file_of.borrow());
 }
 
+/// A file of EvalScope with a sample of two messages, and what else its line has.
+fn sample(name: &str, rest: &str) -> MemorySource {
+    let messages =
+        r#"[{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4"}]"#;
+    let line = format!("{{\"index\": 1, \"messages\": {messages}, {rest}}}\n");
+    MemorySource {
+        name: name.into(),
+        bytes: line.into_bytes(),
+    }
+}
+
+#[test]
+fn reviews_in_a_later_group_are_joined_with_their_predictions() {
+    let output = r#""model_output": {"choices": [{"stop_reason": "stop"}]}"#;
+    let score = r#""sample_score": {"score": {"value": {"acc": 1.0}, "main_score_name": "acc"}}"#;
+    let files = [
+        sample("run/predictions/m/sums.jsonl", output),
+        sample("run/reviews/m/sums.jsonl", score),
+    ];
+    let service = service();
+    let said = RefCell::new(Vec::new());
+    let say = |words| said.borrow_mut().push(words);
+    let server = Server(|wanted: &RemoteFile| {
+        let file = files.iter().find(|file| file.name == wanted.name).cloned();
+        file.map(|file| Rc::new(file) as Rc<dyn Source>)
+    });
+    let fetching = fetching(&service, &server, &say);
+    let rewards = || {
+        let ids: Vec<Text> = service.file_of.borrow().keys().cloned().collect();
+        let rows = service.in_memory.rows_of(&ids).now_or_never().unwrap();
+        rows.iter().map(|row| row.0.reward).collect::<Vec<_>>()
+    };
+    let group = |file: &MemorySource| {
+        vec![ListedFile {
+            file: remote(&file.name),
+            bytes: file.size(),
+        }]
+    };
+    fetching.read(group(&files[0])).now_or_never().unwrap();
+    assert_eq!(rewards(), [None]);
+    fetching.read(group(&files[1])).now_or_never().unwrap();
+    assert_eq!(rewards(), [Some(1.0)], "{:?}", service.file_of.borrow());
+}
+
 /// A file whose bytes arrive later.
 struct Late(MemorySource);
 
