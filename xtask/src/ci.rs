@@ -58,6 +58,7 @@ pub const BELOW_THE_PAGE: &[&str] = &[
     "volary-formats",
     "volary-classroom",
     "volary-agent",
+    "volary-ask",
     "volary-protocol",
     "volary-app",
     "volary-library",

@@ -10,11 +10,13 @@
 //!   and reward took place.
 //! - [`task`]: what the agent was asked to do. [`result`]: the ending of an episode and its cause. [`scores`]: which
 //!   scores judge it. [`repetition`]: repeated calls of an agent. [`consistency`]: what is wrong in a recording.
+//! - [`behaviour`]: what agents do: diagnostics, clusters of failures, a graph, rules.
 //! - [`annotations`]: notes about episodes.
 //! - [`sensitive`]: keys, tokens and addresses in an episode, found and masked before it is shared.
 
 pub mod align;
 pub mod annotations;
+pub mod behaviour;
 pub mod chat_templates;
 pub mod consistency;
 pub mod csv;

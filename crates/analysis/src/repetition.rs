@@ -19,7 +19,7 @@ pub fn repeated_calls(episode: &Episode) -> usize {
 }
 
 /// A digest in place of the call: arguments may contain whole files.
-fn digest(call: &ToolCall) -> u64 {
+pub(crate) fn digest(call: &ToolCall) -> u64 {
     let mut hasher = DefaultHasher::new();
     call.function.name.hash(&mut hasher);
     for (name, value) in call.function.arguments.iter() {

@@ -156,6 +156,11 @@ pub fn masked_text(text: &str) -> String {
     mask(text, &find(text))
 }
 
+/// A JSON value with all findings masked, also the values of members that are named like secrets.
+pub fn masked_json(value: &Json) -> Json {
+    mask_value(value.clone(), None)
+}
+
 /// Members with identifiers of the episode itself, which are not searched.
 const OWN: [&str; 3] = ["format", "id", "tool_call_id"];
 

@@ -1,0 +1,31 @@
+//! What the caller does for a run.
+
+use volary_agent::model::ModelRequest;
+
+use super::RequestId;
+use crate::cache::AnswerRecord;
+
+/// An effect.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AskEffect {
+    /// Load and render a trajectory, then report [`Loaded`](super::AskEvent::Loaded).
+    Load { row: usize },
+    /// Send a request, then report [`Replied`](super::AskEvent::Replied).
+    Send {
+        id: RequestId,
+        request: Box<ModelRequest>,
+    },
+    /// Stop these requests. Later reports about them are ignored.
+    Abort(Vec<RequestId>),
+    /// Report [`Tick`](super::AskEvent::Tick) at this time, in seconds.
+    WakeAt(f64),
+    /// Append an answer to the cache. The caller adds the id and the name of the episode.
+    Store {
+        row: usize,
+        record: Box<AnswerRecord>,
+    },
+    /// A row has an answer or failed.
+    Finished { row: usize },
+    /// Something that is displayed changed.
+    Changed,
+}

@@ -1,0 +1,48 @@
+//! What happens to a run.
+
+use std::sync::Arc;
+
+use volary_agent::model::limits::Budget;
+use volary_agent::model::{ModelError, Usage};
+use volary_core::json::Text;
+
+use crate::render::Rendered;
+
+/// An event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AskEvent {
+    /// Start, or go on; failed rows are asked about again.
+    Resume,
+    /// Send nothing more. Replies under way still count.
+    Pause,
+    /// Abort what is under way.
+    Stop,
+    SetBudget(Budget),
+    /// A trajectory was rendered, or could not be.
+    Loaded {
+        row: usize,
+        rendered: Result<Arc<Rendered>, Text>,
+    },
+    Replied {
+        request: RequestId,
+        reply: Result<ModelReply, ModelError>,
+    },
+    /// The time of [`WakeAt`](super::AskEffect::WakeAt) has come.
+    Tick,
+}
+
+/// A request of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId {
+    pub row: usize,
+    pub part: usize,
+    /// Counts all requests, so that a late reply is not taken for one to a later request.
+    pub number: u64,
+}
+
+/// What a model replied, with the key redacted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelReply {
+    pub text: String,
+    pub usage: Option<Usage>,
+}
