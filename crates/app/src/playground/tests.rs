@@ -20,6 +20,7 @@ use super::*;
 mod consent;
 mod interleavings;
 mod setup;
+mod shared_worker;
 
 const SERVER: &str = "https://server.example";
 
