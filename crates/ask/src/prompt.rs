@@ -127,6 +127,7 @@ pub enum Retry {
 
 #[cfg(test)]
 mod tests {
+    use volary_agent::model::{ApiKey, ModelRequest, ProviderKind};
     use volary_episode::Episode;
 
     use super::*;
@@ -147,5 +148,18 @@ mod tests {
         assert_eq!(one[..2], other[..2]);
         assert_ne!(one[2], other[2]);
         assert!(one[1].body().cache_breakpoint);
+        let request = ModelRequest {
+            messages: one,
+            ..ModelRequest::default()
+        };
+        let anthropic = ProviderKind::Anthropic.provider();
+        let body = anthropic
+            .request("https://a.example", &ApiKey::default(), &request)
+            .body;
+        let parts: Vec<&str> = body
+            .split(r#""cache_control":{"type":"ephemeral"}"#)
+            .collect();
+        assert_eq!(parts.len(), 2, "{body}");
+        assert!(parts[0].contains("[end ") && parts[1].contains("Is it red?"));
     }
 }

@@ -12,7 +12,7 @@
 //!   no answer.
 //! - Each reply that was received is counted, also if the run was paused meanwhile. What was sent and lost counts with its
 //!   estimated input.
-//! - A reply is asked for again at most once.
+//! - A reply is asked for again at most once. Of equal trajectories, one is asked about.
 
 mod effect;
 mod event;
@@ -388,11 +388,28 @@ impl AskRun {
             cost: used.cost,
         };
         self.cache.insert(record.clone());
+        let key = record.key.clone();
         effects.push(AskEffect::Store {
             row,
             record: Box::new(record),
         });
         effects.push(AskEffect::Finished { row });
+        // Equal trajectories waited for this answer.
+        for (other, state) in self.rows.iter_mut().enumerate() {
+            if matches!(state, RowState::Asking(asking) if asking.key == key) {
+                *state = RowState::Done {
+                    key: key.clone(),
+                    from_cache: true,
+                };
+                effects.push(AskEffect::Finished { row: other });
+            }
+        }
+    }
+
+    /// Whether an earlier row with the same text is being asked about.
+    fn is_asked(&self, row: usize, key: &str) -> bool {
+        let mut earlier = self.rows.iter().take(row);
+        earlier.any(|state| matches!(state, RowState::Asking(asking) if *asking.key == *key))
     }
 
     /// Loads rows and sends requests, as far as the limits allow.
@@ -402,9 +419,12 @@ impl AskRun {
         }
         let mut first_wait: Option<f64> = None;
         for row in 0..self.rows.len() {
-            let Some(RowState::Asking(asking)) = self.rows.get_mut(row) else {
+            let Some(RowState::Asking(asking)) = self.rows.get(row) else {
                 continue;
             };
+            if self.is_asked(row, &asking.key) {
+                continue;
+            }
             for index in 0..asking.parts.len() {
                 let Some(RowState::Asking(asking)) = self.rows.get_mut(row) else {
                     break;

@@ -3,6 +3,8 @@
 //! Each subcommand is one file. Results go to standard output, everything else to standard error, and texts from files
 //! pass through [`output::plain`] before they reach a terminal.
 
+mod ask;
+mod assert;
 mod check;
 mod convert;
 mod embed;
@@ -68,6 +70,8 @@ enum Command {
     Serve(serve::Serve),
     Publish(publish::Publish),
     Convert(convert::Convert),
+    Ask(ask::Ask),
+    Assert(assert::Assert),
     Check(check::Check),
     Lesson(lesson::LessonCommand),
     School(school::School),
@@ -92,6 +96,8 @@ fn main() -> ExitCode {
         Command::Serve(serve) => serve.run().map(|()| ExitStatus::Good),
         Command::Publish(publish) => publish.run(),
         Command::Convert(convert) => convert.run(),
+        Command::Ask(ask) => ask.run(),
+        Command::Assert(assert) => assert.run(),
         Command::Check(check) => check.run(),
         Command::Lesson(lesson) => lesson.run(),
         Command::School(school) => school.run(),

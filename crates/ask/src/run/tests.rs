@@ -381,6 +381,27 @@ fn a_context_that_is_smaller_than_assumed_is_found_out() {
 }
 
 #[test]
+fn equal_trajectories_are_asked_about_once() {
+    let mut run = AskRun::new(settings(), 2, AnswerCache::default()).unwrap();
+    run.update(0.0, 0.0, AskEvent::Resume);
+    let mut sent = Vec::new();
+    for row in 0..2 {
+        let rendered = Ok(trajectory(7, 1));
+        for effect in run.update(0.0, 0.0, AskEvent::Loaded { row, rendered }) {
+            if let AskEffect::Send { id, .. } = effect {
+                sent.push(id);
+            }
+        }
+    }
+    assert_eq!(sent.len(), 1);
+    let request = sent[0];
+    let reply = reply(GOOD);
+    run.update(0.0, 0.0, AskEvent::Replied { request, reply });
+    assert_eq!(*run.phase(), AskPhase::Done);
+    assert_eq!((run.progress().answered, run.progress().from_cache), (1, 1));
+}
+
+#[test]
 fn a_trajectory_that_cannot_be_read_does_not_stop_others() {
     let mut run = AskRun::new(settings(), 2, AnswerCache::default()).unwrap();
     run.update(0.0, 0.0, AskEvent::Resume);

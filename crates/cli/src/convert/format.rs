@@ -5,6 +5,7 @@ use clap::ValueEnum;
 use volary_analysis::annotations::tags;
 use volary_analysis::csv;
 use volary_analysis::table::{Column, Row};
+use volary_ask::{RenderOptions, Rendered};
 use volary_episode::{Episode, native};
 use volary_export::training_rows::{self, RowShape};
 use volary_export::{atif, html, inspect, ldp};
@@ -35,6 +36,8 @@ pub enum Format {
     Html,
     /// Markdown, to read or paste
     Markdown,
+    /// One compact text with numbered messages, for people and models
+    Text,
     /// A table with one row for each episode
     Csv,
 }
@@ -52,6 +55,7 @@ impl Format {
             Format::Renderer => "zip",
             Format::Html => "html",
             Format::Markdown => "md",
+            Format::Text => "txt",
             Format::Csv => "csv",
         }
     }
@@ -65,18 +69,25 @@ impl Format {
                 | Format::Messages
                 | Format::Rows
                 | Format::Parquet
+                | Format::Text
                 | Format::Csv
         )
     }
 
     /// Whether its file is that of the first episodes, followed by that of the others.
     pub fn has_parts(self) -> bool {
-        matches!(self, Format::Ldp | Format::Messages | Format::Rows)
+        matches!(
+            self,
+            Format::Ldp | Format::Messages | Format::Rows | Format::Text
+        )
     }
 
     /// Whether Volary can read the format.
     pub fn is_readable(self) -> bool {
-        !matches!(self, Format::Html | Format::Markdown | Format::Csv)
+        !matches!(
+            self,
+            Format::Html | Format::Markdown | Format::Text | Format::Csv
+        )
     }
 
     /// Whether the output has the tags of episodes.
@@ -115,6 +126,7 @@ impl Format {
                 .iter()
                 .map(|episode| atif::to_text(episode, &[]))
                 .collect(),
+            Format::Text => episodes.iter().map(|episode| rendered(episode)).collect(),
             Format::Html => episodes
                 .iter()
                 .map(|episode| html::to_text(episode))
@@ -126,6 +138,15 @@ impl Format {
         };
         Ok(text.into_bytes())
     }
+}
+
+/// The text of an episode. What is masked was decided by `--mask`.
+fn rendered(episode: &Episode) -> String {
+    let options = RenderOptions {
+        mask: false,
+        ..RenderOptions::default()
+    };
+    Rendered::of(episode, &options).text()
 }
 
 /// The row of the table.

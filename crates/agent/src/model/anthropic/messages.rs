@@ -5,7 +5,7 @@ use volary_core::json::Json;
 
 use super::NAME;
 use super::answer::read_blocks;
-use super::wire::{ImageSource, MadeBlock, ReplyBlock, Role, SentBlock, SentMessage};
+use super::wire::{CacheControl, ImageSource, MadeBlock, ReplyBlock, Role, SentBlock, SentMessage};
 use crate::model::ModelRequest;
 use crate::model::history::{ContentPart, Echo, PastCall, Turn, image_data, is_unedited};
 use crate::model::lenient::read_or_default;
@@ -55,7 +55,32 @@ pub(super) fn conversation(turns: &[Turn], request: &ModelRequest) -> (String, V
             }
         }
     }
+    mark_cached(&mut messages.0, request);
     (system.join("\n\n"), messages.0)
+}
+
+/// Marks the block of the last message whose text should be cached up to its end.
+fn mark_cached(messages: &mut [SentMessage], request: &ModelRequest) {
+    let mut marked = request.messages.iter().rev().map(|message| message.body());
+    let body = marked.find(|body| body.cache_breakpoint && !body.content_is_json_str);
+    let Some(cached) = body.and_then(|body| body.content.as_deref()) else {
+        return;
+    };
+    let blocks = messages
+        .iter_mut()
+        .rev()
+        .flat_map(|message| message.content.iter_mut().rev());
+    for block in blocks {
+        if let SentBlock::Made(MadeBlock::Text {
+            text,
+            cache_control,
+        }) = block
+            && **text == *cached
+        {
+            *cache_control = Some(CacheControl::Ephemeral);
+            return;
+        }
+    }
 }
 
 /// The echoed blocks, if text and calls are still unedited, with the same ids.
@@ -120,7 +145,10 @@ impl From<MadeBlock> for SentBlock {
 }
 
 fn text_block(text: &str) -> MadeBlock {
-    MadeBlock::Text { text: text.into() }
+    MadeBlock::Text {
+        text: text.into(),
+        cache_control: None,
+    }
 }
 
 /// A part as a block; `None` for empty texts, which the API rejects.

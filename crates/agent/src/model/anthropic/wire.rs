@@ -64,6 +64,9 @@ pub(super) enum SentBlock {
 pub(super) enum MadeBlock {
     Text {
         text: Text,
+        /// Asks the provider to cache the request up to here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
     },
     Image {
         source: ImageSource,
@@ -77,6 +80,13 @@ pub(super) enum MadeBlock {
         tool_use_id: Text,
         content: Vec<MadeBlock>,
     },
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(super) enum CacheControl {
+    Ephemeral,
 }
 
 #[derive(Debug, Serialize)]
