@@ -18,9 +18,10 @@ use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use volary_analysis::search::{Query, RawFilter};
-use volary_episode::{Episode, native};
+use volary_episode::Episode;
 use volary_formats::archive::Limits;
 use volary_formats::import::fields::{FieldMapping, Mappings};
+use volary_formats::import::together::is_read_alone;
 use volary_formats::import::{ImportError, InputFile, Note, NoteLevel, import_mapped};
 use volary_parquet::{is_parquet, read_rows};
 
@@ -178,8 +179,9 @@ pub fn import_files(
     let files: Vec<InputFile> = files
         .filter_map(|file| with_parquet_as_lines(file, &mut all))
         .collect();
-    let (alone, together): (Vec<InputFile>, Vec<InputFile>) =
-        files.into_iter().partition(|file| is_native(&file.bytes));
+    let (alone, together): (Vec<InputFile>, Vec<InputFile>) = files
+        .into_iter()
+        .partition(|file| is_read_alone(&file.bytes));
     let mut inputs: Vec<Vec<InputFile>> = alone.into_iter().map(|file| vec![file]).collect();
     inputs.push(together);
     for files in inputs.into_iter().filter(|files| !files.is_empty()) {
@@ -232,13 +234,6 @@ fn with_parquet_as_lines(file: InputFile, notes: &mut Vec<Note>) -> Option<Input
             None
         }
     }
-}
-
-/// Whether a file is in Volary's own format, whose episodes do not name their file.
-fn is_native(bytes: &[u8]) -> bool {
-    const HEAD: usize = 200;
-    let head = bytes.get(..HEAD).unwrap_or(bytes);
-    String::from_utf8_lossy(head).contains(native::FORMAT)
 }
 
 /// A progress bar on a terminal, otherwise nothing.

@@ -47,6 +47,7 @@ mod tests {
     use volary_episode::Outcome;
 
     use super::*;
+    use crate::error::LibraryError;
     use crate::service::tests::{file, read, service};
 
     /// An episode of the dummy environment.
@@ -114,6 +115,6 @@ mod tests {
             assert!(reason.contains("does not have its environment"), "{reason}");
         }
         let gone = service().replayed(&"x".into()).now_or_never().unwrap();
-        assert_eq!(gone, Err("It is not in the library.".to_owned()));
+        assert_eq!(gone, Err(LibraryError::UnknownEpisode.to_string()));
     }
 }

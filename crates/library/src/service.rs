@@ -78,7 +78,7 @@ impl LibraryService {
             Request::List => listing::list(self, send).await,
             Request::Open { id } => match opening::episode(self, &id).await {
                 Ok(episode) => give(episode, Vec::new()),
-                Err(reason) => refuse(reason),
+                Err(error) => refuse(error.to_string()),
             },
             Request::Check { id } => match self.replayed(&id).await {
                 Ok((words, step)) => {
@@ -196,7 +196,8 @@ impl LibraryService {
 
     /// Replays an episode.
     pub(crate) async fn replayed(&self, id: &Text) -> Replayed {
-        let episode = opening::episode(self, id).await?;
+        let episode = opening::episode(self, id).await;
+        let episode = episode.map_err(|error| error.to_string())?;
         if episode.recipe.is_none() {
             return Err(replay::UNKNOWN.to_owned());
         }

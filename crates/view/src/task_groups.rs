@@ -17,9 +17,14 @@ pub struct TaskGroup {
     pub tasks: Vec<(usize, String)>,
 }
 
-/// The short name of a list of tasks, from that of its dataset: `word_problems` is *Word problems*.
+/// The short name of a list of tasks, in plain words for the built-in ones that have terms of the field in their names,
+/// otherwise from that of its dataset: `word_problems` is *Word problems*.
 pub fn list_name(dataset: &str) -> String {
-    capitalized(&dataset.replace('_', " "))
+    match dataset {
+        "two_hop_questions" => "Questions that need two look-ups".to_owned(),
+        "slow_calls" => "Tools that take their time".to_owned(),
+        _ => capitalized(&dataset.replace('_', " ")),
+    }
 }
 
 /// The tasks of a list in groups, by the level in their titles.
@@ -65,7 +70,8 @@ mod tests {
     #[test]
     fn lists_have_short_names() {
         assert_eq!(list_name("word_problems"), "Word problems");
-        assert_eq!(list_name("slow_calls"), "Slow calls");
+        assert_eq!(list_name("slow_calls"), "Tools that take their time");
+        assert_eq!(list_name("odd_tasks"), "Odd tasks");
         assert_eq!(list_name(""), "");
     }
 

@@ -58,10 +58,10 @@ impl WelcomeStage {
     pub fn lead(self) -> &'static str {
         match self {
             WelcomeStage::Watching => {
-                "In each step it calls a tool, and the environment answers. A script decides here; it could be a model, or you."
+                "In each step it calls a tool and gets the result back. A fixed script decides here; it could be an AI model, or you."
             }
             WelcomeStage::Watched => {
-                "It called the calculator, read the result, and submitted its answer. The environment gave the reward."
+                "It called the calculator, read the result, and handed in its answer. The reward, a number, says how good that was."
             }
             _ => {
                 "An agent is a program that works in steps: it reads the task, calls a tool, looks at the result, and \

@@ -131,7 +131,7 @@ fn Checklist(playground: Playground) -> impl IntoView {
                 .any(|tool| &*tool.info.name == "submit_answer")
         });
         if submits {
-            "Submit your answer to finish the episode and see the reward."
+            "Submit your answer. The reward, a number, says how good it was."
         } else {
             "Continue until the episode is done. The reward is shown above."
         }
@@ -141,7 +141,7 @@ fn Checklist(playground: Playground) -> impl IntoView {
     view! {
         <ol>
             <Item done=typed text="Read the task below, choose a tool and fill in its form."/>
-            <Item done=acted text="Press Step and read the environment's answer."/>
+            <Item done=acted text="Press Step and read the result."/>
             <Item done=submitted text=last/>
         </ol>
     }

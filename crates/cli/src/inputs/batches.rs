@@ -16,6 +16,7 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 use volary_episode::Episode;
 use volary_formats::import::fields::Mappings;
+use volary_formats::import::index::LARGE;
 use volary_formats::import::{InputFile, Note};
 
 use super::lines::{LineBatch, LineFile, Skipping};
@@ -33,7 +34,8 @@ pub struct Sizes {
 impl Default for Sizes {
     fn default() -> Sizes {
         Sizes {
-            large: 16 << 20,
+            // As in the page.
+            large: LARGE,
             batch: 4 << 20,
         }
     }

@@ -3,7 +3,12 @@
 //! A trainer divides its data among folders: what was sampled and what became of it, traces and their annotations. Only
 //! files that are read together are joined.
 //!
+//! Files of Volary's own format are read one by one ([`is_read_alone`]): their episodes do not name their file. A file that is
+//! large by [`super::index::is_large`] is read in pieces, alone too, unless it is one of a pair.
+//!
 //! Names are relative paths with `/`. Invariant: of the two files of a pair, the first is sorted before the second.
+
+use volary_episode::native;
 
 /// The folders of slime's dumps of the same steps.
 const DUMPS: [&str; 2] = ["rollout_data", "train_data"];
@@ -69,6 +74,13 @@ pub fn is_sample(name: &str) -> bool {
 /// Whether a folder has one folder for each model, and its name says what the files in these are.
 pub fn has_models(name: &str) -> bool {
     SAMPLES.contains(&name)
+}
+
+/// Whether a file is in Volary's own format, by its first bytes.
+pub fn is_read_alone(bytes: &[u8]) -> bool {
+    const HEAD: usize = 200;
+    let head = bytes.get(..HEAD).unwrap_or(bytes);
+    memchr::memmem::find(head, native::FORMAT.as_bytes()).is_some()
 }
 
 /// Whether the name of a folder says where in a run its files belong: the step, or the kind of the data.
@@ -157,6 +169,15 @@ mod tests {
         ] {
             assert_eq!(home(folder), expected, "{folder}");
         }
+    }
+
+    #[test]
+    fn episodes_of_the_own_format_are_read_alone() {
+        let own = format!("{{\"format\": \"{}\"}}", native::FORMAT);
+        assert!(is_read_alone(own.as_bytes()) && !is_read_alone(b"{}"));
+        assert!(!is_read_alone(
+            &[vec![b' '; 200], own.into_bytes()].concat()
+        ));
     }
 
     #[test]

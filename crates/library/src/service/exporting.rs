@@ -19,6 +19,7 @@ use volary_protocol::library::{Event, ExportFormat, FoundRun, TaggedEpisode};
 
 use super::opening;
 use super::state::{LibraryService, Output, Send};
+use crate::error::LibraryError;
 
 /// What a page of findings is about.
 pub(super) struct Page {
@@ -72,7 +73,7 @@ struct Opener<'a> {
     /// The ids of those that are left out.
     missing: BTreeSet<Text>,
     /// Why the first of them is.
-    reason: Option<Text>,
+    error: Option<LibraryError>,
 }
 
 impl Opener<'_> {
@@ -81,21 +82,21 @@ impl Opener<'_> {
             library,
             is_masked,
             missing: BTreeSet::new(),
-            reason: None,
+            error: None,
         }
     }
 
     async fn open(&mut self, chosen: &TaggedEpisode) -> Option<Episode> {
         let opened = match opening::tagged(self.library, chosen).await {
             Ok(episode) if self.is_masked => {
-                sensitive::masked(&episode).map_err(|error| error.to_string())
+                sensitive::masked(&episode).map_err(|error| LibraryError::from(error.to_string()))
             }
             opened => opened,
         };
         opened
-            .inspect_err(|reason| {
+            .inspect_err(|error| {
                 self.missing.insert(chosen.id.clone());
-                self.reason.get_or_insert_with(|| reason.as_str().into());
+                self.error.get_or_insert_with(|| error.clone());
             })
             .ok()
     }
@@ -103,12 +104,17 @@ impl Opener<'_> {
     /// Sends the file, and what is not in it.
     fn send_file(self, name: &'static str, parts: Vec<Vec<u8>>, send: Send<'_>) {
         send(Output::File { name, parts });
-        if let Some(why) = self.reason {
+        if let Some(error) = self.error {
             let missing = plural(self.missing.len(), "trajectory");
+            let notice = error.notice(format!("{name} was saved without {missing}."));
+            let advice = match &*notice.advice {
+                "" => "Open the missing ones in the table to see what each needs.",
+                advice => advice,
+            };
             send(Output::Event(Event::Notice {
-                what: format!("{name} was saved without {missing}.").into(),
-                why,
-                advice: "Open the missing ones in the table to see what each needs.".into(),
+                what: notice.what.into(),
+                why: notice.why.into(),
+                advice: advice.into(),
             }));
         }
     }
@@ -275,7 +281,7 @@ mod tests {
             assert_eq!(file, whole, "the others are in it");
             let notice = notice.unwrap();
             assert!(notice.contains("without 2 trajectories."), "{notice}");
-            assert!(notice.ends_with("It is not in the library."), "{notice}");
+            assert!(notice.contains("It is not in the library."), "{notice}");
         }
         let (file, notice) = export(&service, &["gone"], ExportFormat::Volary);
         assert_eq!(file, b"");

@@ -11,6 +11,7 @@ use volary_episode::Episode;
 
 use super::state::{BATCH, KnownEpisode, LibraryService, Output, Send};
 use super::{listing, opening};
+use crate::error::LibraryError;
 use crate::findings::{EpisodeMatch, Match, find};
 
 /// The number of characters of context on each side of a match.
@@ -85,7 +86,7 @@ async fn searched(
     library: &LibraryService,
     id: &Text,
     volume: &KnownEpisode,
-) -> Result<Episode, String> {
+) -> Result<Episode, LibraryError> {
     match &volume.place {
         None => opening::episode(library, id).await,
         Some(at) => {

@@ -5,23 +5,22 @@ use std::rc::Rc;
 use volary_analysis::annotations::tags;
 use volary_analysis::table::Row;
 use volary_core::json::Text;
-use volary_core::quantity::size_text;
 use volary_episode::{Episode, native};
 use volary_formats::import::index::torch_dump;
 use volary_protocol::library::TaggedEpisode;
 
 use super::listing;
 use super::state::{KnownEpisode, LibraryService};
+use crate::error::LibraryError;
 use crate::repository::{EpisodeStore, InFile};
 use crate::source::{Source, Window};
 
 /// Opens an episode.
-pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episode, String> {
+pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episode, LibraryError> {
     // The provisional id of a partial episode may have been assigned to another episode.
     let is_free = library.volume(id).is_none();
     let completed = library.previews.completed(id).filter(|_| is_free);
     let id = completed.as_ref().unwrap_or(id);
-    let gone = || "It is not in the library.".to_owned();
     if let Some(begun) = library.previews.begun(id) {
         return Ok(begun);
     }
@@ -29,21 +28,24 @@ pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episo
     if let Some(begun) = library.previews.begun(id) {
         return Ok(begun);
     }
-    let volume = volume.ok_or_else(gone)?;
+    let volume = volume.ok_or(LibraryError::UnknownEpisode)?;
     if let Some(episode) = library.previews.take_held(id) {
         return Ok(episode);
     }
     match &volume.place {
         Some(place) => {
             let row = library.store_of(id).row(id).await;
-            let (row, _) = row.ok_or_else(gone)?;
+            let (row, _) = row.ok_or(LibraryError::UnknownEpisode)?;
             open_at(library, place, &row).await
         }
         None => {
-            let text = library.store_of(id).text(id).await?.ok_or_else(gone)?;
-            let reading = native::read(&text).map_err(|error| error.to_string())?;
+            let text = library.store_of(id).text(id).await?;
+            let text = text.ok_or(LibraryError::UnknownEpisode)?;
+            let reading = native::read(&text).map_err(|error| LibraryError::DamagedRecord {
+                why: error.to_string(),
+            })?;
             let first = reading.episodes.into_iter().next();
-            first.ok_or_else(|| "Its stored record is empty.".to_owned())
+            first.ok_or(LibraryError::EmptyRecord)
         }
     }
 }
@@ -79,7 +81,7 @@ pub(super) async fn wait_until_stored(library: &LibraryService, ids: &[Text]) {
 pub(super) async fn tagged(
     library: &LibraryService,
     chosen: &TaggedEpisode,
-) -> Result<Episode, String> {
+) -> Result<Episode, LibraryError> {
     let mut episode = episode(library, &chosen.id).await?;
     tags::put(&mut episode, chosen.tags.clone());
     Ok(episode)
@@ -90,7 +92,7 @@ pub(super) async fn open_at(
     library: &LibraryService,
     at: &InFile,
     row: &Row,
-) -> Result<Episode, String> {
+) -> Result<Episode, LibraryError> {
     let window = window(library, &at.file).await?;
     let mut parts = Vec::with_capacity(at.place.parts.len());
     for part in &at.place.parts {
@@ -103,10 +105,10 @@ pub(super) async fn open_at(
         let readers = library.code.readers().await?;
         readers.open(&name, parts, &at.place, row, window.fields())
     };
-    episode.ok_or_else(|| format!("{name} no longer contains a trajectory at this position."))
+    episode.ok_or(LibraryError::ChangedFile { file: name })
 }
 
-async fn window(library: &LibraryService, id: &Text) -> Result<Rc<Window>, String> {
+async fn window(library: &LibraryService, id: &Text) -> Result<Rc<Window>, LibraryError> {
     for (other, window) in &*library.windows.borrow() {
         // Of many files, what was read ahead would add up.
         if other != id {
@@ -121,15 +123,13 @@ async fn window(library: &LibraryService, id: &Text) -> Result<Rc<Window>, Strin
         known => known,
     };
     let Some(file) = file else {
-        return Err("The file that contains it is not in the library.".to_owned());
+        return Err(LibraryError::UnknownFile);
     };
     let Some(source) = file.source else {
-        return Err(format!(
-            "It is part of {} ({}), which was not copied into this browser. Import the file \
-             again to open its trajectories.",
-            file.name,
-            size_text(file.size)
-        ));
+        return Err(LibraryError::NotCopied {
+            file: file.name,
+            bytes: file.size,
+        });
     };
     let window = Rc::new(Window::on(source).read_by(file.fields));
     let mut windows = library.windows.borrow_mut();

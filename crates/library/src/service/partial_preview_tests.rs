@@ -17,6 +17,7 @@ use volary_protocol::library::Origin;
 use super::tests::{id_of_now, large};
 use super::*;
 use super::{finding, opening, reading};
+use crate::error::LibraryError;
 use crate::lazy_code::StaticCode;
 use crate::repository::{Held, Item, MemoryStore};
 use crate::source::{ReadAt, ReadBytes, Source};
@@ -108,7 +109,7 @@ fn service_of(store: MemoryStore, clock: Rc<dyn Clock>) -> LibraryService {
     LibraryService::new(store, Rc::new(StaticCode), clock, || 1.0)
 }
 
-fn opened(service: &LibraryService, id: &str) -> Result<Episode, String> {
+fn opened(service: &LibraryService, id: &str) -> Result<Episode, LibraryError> {
     opening::episode(service, &id.into())
         .now_or_never()
         .unwrap()
@@ -307,7 +308,10 @@ fn findings_in_a_truncated_file_have_positions() {
     // In the next visit.
     let next = service_of(store, clock);
     let refused = opened(&next, "a").unwrap_err();
-    assert!(refused.contains("Import the file again"), "{refused}");
+    assert!(
+        refused.to_string().contains("Import the file again"),
+        "{refused}"
+    );
     // No window is kept for a file without episodes.
     let nothing = slow("nothing.jsonl", whole.bytes);
     read(&next, &nothing, 0, || {});

@@ -13,6 +13,7 @@ use super::keeping_tests::SlowStore;
 use super::partial_preview_tests::{Slow, Watch, begun, grown, log};
 use super::*;
 use super::{opening, reading};
+use crate::error::LibraryError;
 use crate::lazy_code::StaticCode;
 use crate::source::{ReadAt, Source};
 
@@ -63,7 +64,7 @@ fn answers(said: Vec<Output>) -> Vec<Event> {
     answers.collect()
 }
 
-fn opened(service: &LibraryService, id: &str) -> Result<Episode, String> {
+fn opened(service: &LibraryService, id: &str) -> Result<Episode, LibraryError> {
     opening::episode(service, &id.into())
         .now_or_never()
         .unwrap()

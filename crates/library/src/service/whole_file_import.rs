@@ -8,8 +8,8 @@ use volary_analysis::annotations::tags;
 use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_core::quantity::size_text;
-use volary_episode::native;
 use volary_formats::import::index::LARGEST_WHOLE;
+use volary_formats::import::together::is_read_alone;
 use volary_formats::import::{InputFile, NoteLevel};
 
 use super::naming::Named;
@@ -68,8 +68,9 @@ pub(super) async fn read_together<'a>(
         reading.done.set(reading.done.get() + size);
     }
     // Episodes of our own format do not name their files, so each of these is read by itself.
-    let (native, other): (Vec<Input>, Vec<Input>) =
-        inputs.into_iter().partition(|(file, _)| is_native(file));
+    let (native, other): (Vec<Input>, Vec<Input>) = inputs
+        .into_iter()
+        .partition(|(file, _)| is_read_alone(&file.bytes));
     let native = native.into_iter().map(|file| vec![file]);
     for inputs in native.chain([other]).filter(|inputs| !inputs.is_empty()) {
         if running_import::is_cancelled(library, reading.number) {
@@ -81,12 +82,6 @@ pub(super) async fn read_together<'a>(
 
 /// A file with its contents, and where these came from.
 type Input = (InputFile, Rc<dyn Source>);
-
-fn is_native(file: &InputFile) -> bool {
-    const HEAD: usize = 200;
-    let head = file.bytes.get(..HEAD).unwrap_or(&file.bytes);
-    String::from_utf8_lossy(head).contains(native::FORMAT)
-}
 
 async fn read_inputs<'a>(
     library: &'a LibraryService,

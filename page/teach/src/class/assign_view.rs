@@ -388,13 +388,14 @@ fn HandInFields(draft: Draft) -> impl IntoView {
                 HandInChoice::File,
                 "class-by-file",
                 "As a file",
-                "Pupils save a file and give it to you, by mail or in your learning platform. You drop all files on the board.",
+                "Pupils save a file and give it to you, by e-mail or in your learning platform. You drag all files onto the board, the page with the results.",
             )}
             {choice(
                 HandInChoice::Server,
                 "class-by-server",
                 "To a class on a server",
-                "Pupils press Hand in, and the board shows it live. Run volary serve --class FILE; it prints the key.",
+                "Pupils press Hand in, and the board, the page with the results, shows it live. This needs the program volary on a \
+                 computer that all pupils can reach: volary serve --class FILE starts it there, and prints the key.",
             )}
         </fieldset>
         <Show when=move || has_class.get()>

@@ -32,7 +32,7 @@ pub(super) fn LessonList(progress: LessonProgress) -> impl IntoView {
             </p>
             <p>
                 {"See it happen: "} <a href="#/learn/school">{"a small agent learns in the page"}</a>
-                {", by reinforcement, in less than a minute."}
+                {", by trial, error and reward, in less than a minute."}
             </p>
             <p>
                 {"Do you teach a class? "} <a href="#/class">{"Give an assignment"}</a>
