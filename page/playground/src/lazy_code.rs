@@ -10,7 +10,7 @@ use volary_app::playground::known::KnownEnvironments;
 use volary_browser::files::GivenFile;
 use volary_browser::lazy::Loaded;
 use volary_core::json::{Object, Text};
-use volary_episode::{Episode, Recipe};
+use volary_episode::Recipe;
 use volary_protocol::environments::{Question, QuestionId, ServerAccess};
 use volary_view::route::PlaygroundPlace;
 
@@ -41,8 +41,6 @@ pub(super) struct LazyCode {
     pub play_rival: fn(Playground, String, Recipe),
     /// `run_loop`: lets the chosen policy act.
     pub run: fn(Playground),
-    /// `saving`: stores an episode.
-    pub store: fn(Playground, Episode),
     /// `saving`: reads a stored episode.
     pub read_stored: fn(Playground, Text),
     /// `second_run`: draws the second run of a Python episode.

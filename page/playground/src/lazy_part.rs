@@ -40,7 +40,6 @@ static CODE: LazyCode = LazyCode {
     ask: questions::ask,
     play_rival: rival::play,
     run: run_loop::run,
-    store: saving::store,
     read_stored: saving::read_stored,
     second_run: || view! { <SecondRun/> }.into_any(),
     take_files: transfer::take_files,

@@ -20,6 +20,7 @@ use super::mirror::show_machine;
 use super::opening_record;
 use super::redraws;
 use super::remote_environments;
+use super::saving;
 use super::setup;
 use super::shown_place;
 use super::state::Playground;
@@ -152,9 +153,8 @@ fn carry_out(playground: Playground, effect: Effect) {
         }
         Effect::StoredIsMissing => url_sync::say_not_stored(playground),
         Effect::WriteAddress => url_sync::write_now(playground),
-        Effect::Store(episode) => playground.with_code("What stores episodes", move |code| {
-            (code.store)(playground, *episode);
-        }),
+        // At once: the page may be about to close.
+        Effect::Store(episode) => saving::store(playground, *episode),
         Effect::Alert(notice) => playground.alert(notice),
         Effect::SayNotConnected(url) => remote_environments::say_not_connected(playground, &url),
         Effect::SayUnloaded => playground.say_unloaded("The environments", Unloaded),
