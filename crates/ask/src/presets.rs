@@ -75,7 +75,7 @@ impl QuestionPreset {
         QUESTION_PRESETS.iter().find(|preset| preset.id == id)
     }
 
-    /// Its question.
+    /// The text and the type of answer that are sent.
     pub fn question(&self) -> Question {
         Question {
             text: self.text.into(),

@@ -18,7 +18,7 @@ pub fn start_over(playground: Playground) {
     playground.play_with(move |code| (code.start_over)(playground));
 }
 
-/// Chooses a policy.
+/// Leaves the next actions to a policy, or to the person.
 pub(super) fn choose_policy(playground: Playground, kind: PolicyKind) {
     playground.play_with(move |code| (code.choose_policy)(playground, kind));
 }

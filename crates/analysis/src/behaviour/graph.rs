@@ -44,7 +44,7 @@ impl Passing {
     }
 }
 
-/// A graph of behaviour.
+/// Which tools and states follow each other, over many trajectories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BehaviourGraph {
     pub nodes: BTreeMap<BehaviourNode, Passing>,

@@ -12,7 +12,7 @@ use volary_episode::episode::Episode;
 
 use super::acts::{Act, ActEffect, acts};
 
-/// The rules of a file.
+/// What a file `rules.toml` contains.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleFile {
@@ -50,7 +50,7 @@ pub struct ActPattern {
     pub same: Vec<Text>,
 }
 
-/// A rule.
+/// What agents must do, or must not do: a pattern of steps in one trajectory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {

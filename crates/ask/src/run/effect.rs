@@ -5,7 +5,7 @@ use volary_agent::model::ModelRequest;
 use super::RequestId;
 use crate::cache::AnswerRecord;
 
-/// An effect.
+/// What the page, or the command, does for a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AskEffect {
     /// Load and render a trajectory, then report [`Loaded`](super::AskEvent::Loaded).

@@ -8,7 +8,7 @@ use volary_core::json::Text;
 
 use crate::render::Rendered;
 
-/// An event.
+/// What happened to a run: the page, or the command, passes it to [`super::AskRun::update`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum AskEvent {
     /// Start, or go on; failed rows are asked about again.
