@@ -300,7 +300,6 @@ fn nothing_is_sent_without_a_limit_or_beyond_it() {
         (&[][..], 2, "there is no limit"),
         (&["--max-cost", "1"], 2, "the price of m is not known"),
         (&["--plan"], 0, "Costs by model"),
-        (&["--yes", "--label", "a"], 2, "at least two"),
     ] {
         let output = ask(&server, &folder, more);
         assert_eq!(
@@ -315,6 +314,15 @@ fn nothing_is_sent_without_a_limit_or_beyond_it() {
             errors(&output)
         );
     }
+    let base = ["--model", "m", "--base-url", &server.address, "--yes"];
+    let one_label = ["ask", "Why?", shown(&folder.0), "--label", "a"];
+    let output = run(&[&one_label[..], &base[..]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        errors(&output).contains("at least two"),
+        "{}",
+        errors(&output)
+    );
     assert_eq!(server.requests(), 0);
     // Each request may cost 2,000 tokens of output and is known to cost 1,100 afterwards.
     let output = ask(
