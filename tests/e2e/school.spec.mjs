@@ -207,22 +207,22 @@ test("a person plays against the agent, and both are scored", () =>
     const prompt = await contest.getByText(/^\?\d+[-+*]\d+=$/).innerText();
     const [, left, sign, right] = /^\?(\d+)([-+*])(\d+)=$/.exec(prompt);
     const answer = { "+": +left + +right, "-": left - right, "*": left * right }[sign];
-    await contest.getByLabel("Calculate").fill("one");
-    await contest.getByLabel("Calculate").press("Enter");
+    await contest.getByLabel("Calculate", { exact: true }).fill("one");
+    await contest.getByLabel("Calculate", { exact: true }).press("Enter");
     await contest.getByText("is no move of this environment").waitFor();
-    await contest.getByLabel("Calculate").fill(`${left} ${sign === "*" ? "×" : sign} ${right}`);
-    await contest.getByLabel("Calculate").press("Enter");
+    await contest.getByLabel("Calculate", { exact: true }).fill(`${left} ${sign === "*" ? "×" : sign} ${right}`);
+    await contest.getByLabel("Calculate", { exact: true }).press("Enter");
     // Its reply is there, and the agent waits.
     await contest.getByText(`>${answer};`).first().waitFor();
     assert.equal(await contest.getByText(/The agent after/).count(), 0);
-    await contest.getByLabel("Answer").fill(String(answer));
+    await contest.getByLabel("Answer", { exact: true }).fill(String(answer));
     await contest.getByRole("button", { name: "Answer: go" }).click();
     await contest.getByText("The agent after 2 updates").waitFor();
     await contest.getByText(/^Solved: you 1, the agent [01], of 1\.$/).waitFor();
     await accessible(page);
     await contest.getByRole("button", { name: "Next task" }).click();
-    await contest.getByLabel("Answer").fill("99999");
-    await contest.getByLabel("Answer").press("Enter");
+    await contest.getByLabel("Answer", { exact: true }).fill("99999");
+    await contest.getByLabel("Answer", { exact: true }).press("Enter");
     await contest.getByText(/^Solved: you 1, the agent [012], of 2\.$/).waitFor();
   }));
 

@@ -16,6 +16,9 @@ use volary_view::route::PlaygroundPlace;
 
 use super::state::Playground;
 
+/// Returns the start that opens a recipe, if an address can name it.
+pub(super) type StartOf = fn(Playground, &Recipe) -> Option<EpisodeStart>;
+
 /// Loads the table. Concurrent calls load it once.
 pub(super) type LoadCode = fn(Playground) -> LocalBoxFuture<'static, Loaded<&'static LazyCode>>;
 
@@ -32,7 +35,7 @@ pub(super) struct LazyCode {
     /// `links`: opens the episode in a link, or an environment if it has none.
     pub open_link: fn(Playground, &str, Option<&str>),
     /// `links`: the address of the shown episode, given the start of its recipe.
-    pub address: fn(Playground, fn(Playground, &Recipe) -> Option<EpisodeStart>) -> PlaygroundPlace,
+    pub address: fn(Playground, StartOf) -> PlaygroundPlace,
     /// `players`: creates the player of a run.
     pub seat: fn(Playground, u32),
     /// `questions`: answers a question of the environment.

@@ -3,25 +3,22 @@
 use leptos::prelude::*;
 use volary_app::notice::Notice;
 use volary_app::playground::Event;
-use volary_app::playground::address::EpisodeStart;
 use volary_app::playground::consent::{
     Author, PlannedEpisode, Reach, RequestDecision, Then, judge,
 };
 use volary_core::json::Text;
-use volary_episode::{Recipe, share};
+use volary_episode::share;
 use volary_view::route::PlaygroundPlace;
 
 use super::episode_address::{self, AddressContext};
+use super::lazy_code::StartOf;
 use super::remote_environments;
 use super::shown_place;
 use super::state::Playground;
 
 /// The place of the shown episode, policy and step. `start_of` returns the start that opens a recipe, if an address can
 /// name it.
-pub(super) fn address(
-    playground: Playground,
-    start_of: fn(Playground, &Recipe) -> Option<EpisodeStart>,
-) -> PlaygroundPlace {
+pub(super) fn address(playground: Playground, start_of: StartOf) -> PlaygroundPlace {
     let shown = playground.place().get_untracked();
     let chosen = playground.setup().environment.get_untracked();
     let context = AddressContext {

@@ -303,7 +303,7 @@ fn said(episode: &Episode, acts: &[Act<'_>], found: &mut Vec<Diagnostic>) {
         let step = index + 1;
         let text = content(record.action.body());
         let text = inline_reasoning::said(&text);
-        if let Some(note) = garbled(&text) {
+        if let Some(note) = garbled(text) {
             found.push(Diagnostic {
                 kind: DiagnosticKind::GarbledText,
                 step,
@@ -319,7 +319,7 @@ fn said(episode: &Episode, acts: &[Act<'_>], found: &mut Vec<Diagnostic>) {
             }
             next += 1;
         }
-        if let Some((claim, verb)) = claim(&text) {
+        if let Some((claim, verb)) = claim(text) {
             let stems = CLAIMS
                 .iter()
                 .find(|(known, _)| *known == verb)

@@ -176,8 +176,9 @@ fn is_in(text: &str, quote: &str) -> bool {
         && text.match_indices(&quote).any(|(start, _)| {
             let before = text[..start].chars().next_back();
             let after = text[start + quote.len()..].chars().next();
-            !(word(before) && word(quote.chars().next()))
-                && !(word(after) && word(quote.chars().next_back()))
+            let begins_within = word(before) && word(quote.chars().next());
+            let ends_within = word(after) && word(quote.chars().next_back());
+            !(begins_within || ends_within)
         })
 }
 

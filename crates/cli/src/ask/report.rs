@@ -133,7 +133,7 @@ pub fn print_progress(run: &AskRun) {
     let progress = run.progress();
     let done = progress.answered + progress.from_cache + progress.failed;
     let all = done + progress.waiting + progress.asking;
-    if done % 10 == 0 && done < all {
+    if done.is_multiple_of(10) && done < all {
         eprintln!("{done} of {all}");
     }
 }
