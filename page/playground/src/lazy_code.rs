@@ -1,4 +1,4 @@
-//! What playing by hand does not need: files and links, policies, servers, Python, stored episodes. Everything else knows it
+//! What playing by hand does not need: files and links, policies, servers, Python, reading stored episodes. Everything else knows it
 //! only as this table of functions; [`super::lazy_part`] fills it when one of them is used.
 //!
 //! Invariant: a single direct call of one of these functions from another module would load it with the code that plays.

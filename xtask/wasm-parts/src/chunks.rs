@@ -18,15 +18,15 @@ use crate::files::{FEATURES, LOADER, npm_program, on_all_processors, run};
 
 /// A request takes about as long as loading this many more bytes of code: the browser answers, compiles and links each
 /// file by itself.
-const BYTES_PER_REQUEST: u64 = 48 << 10;
+const BYTES_PER_REQUEST: u64 = 24 << 10;
 
 /// The parts that people wait for: those of the first step in the playground and of its worker, and those of a visit that
 /// begins with Review, as with `volary view` or a link to a file. The others load after a click, when much of their code
 /// is there already.
 const AWAITED: [&str; 5] = ["play", "environments", "review", "library", "readers"];
 
-/// How many other parts one of [`AWAITED`] counts for. With 8, page and worker need 1.20 MB for the first step, gzipped
-/// and not optimised, in 13 files; without the code that plays in the list it was 1.32 MB, in 16 files.
+/// How many other parts one of [`AWAITED`] counts for. With 8, and 24 KB for a request, page and worker need 486 KB after the
+/// first load for a step, gzipped, in 13 files; with 48 KB for a request it was 555 KB in 10 files.
 const AWAITED_WEIGHT: u64 = 8;
 
 /// The splitter's name for what the first part gives the others: memory, table and globals.
