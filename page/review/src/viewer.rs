@@ -22,6 +22,7 @@ use volary_ui::present::{Deck, ShownSlide, SlideSteps};
 use volary_ui::text::inert;
 use volary_ui::transcript::passage;
 use volary_ui::transcript::reading::ReadingOptions;
+use volary_ui::transcript::reading_options;
 use volary_view::review::side_panels::{DETAILS, RESULT, telling_panel};
 
 /// Signals of an open episode.
@@ -91,7 +92,7 @@ impl Viewer {
             episode,
             last,
             player,
-            reading: ReadingOptions::new(),
+            reading: reading_options(),
             panel: RwSignal::new(RESULT),
             first_panel: RwSignal::new(RESULT),
             result: Memo::new(move |_| {

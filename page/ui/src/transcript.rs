@@ -39,6 +39,7 @@ use super::keyed::keyed;
 use super::text::inert;
 use block::StepBlock;
 pub use context::TranscriptContext;
+pub use read_message::reading_options;
 use reading::ReadingOptions;
 use volary_browser as browser;
 

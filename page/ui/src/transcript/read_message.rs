@@ -25,8 +25,12 @@ use volary_browser as browser;
 /// Maximum number of characters shown of a collapsed message.
 const LINE: usize = 160;
 
-/// The functions of this module.
-pub(super) static READING_VIEWS: ReadingViews = ReadingViews {
+/// New display options, for a page that reads episodes.
+pub fn reading_options() -> ReadingOptions {
+    ReadingOptions::new(&READING_VIEWS)
+}
+
+static READING_VIEWS: ReadingViews = ReadingViews {
     body: read_body,
     tools: ways_to_read,
     text: read_text,

@@ -10,7 +10,6 @@ use volary_core::json::Text;
 
 use super::context::{FoldKey, TranscriptContext};
 use super::message_text::Manner;
-use super::read_message::READING_VIEWS;
 
 /// A kind of content that is collapsed as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +108,7 @@ pub struct ReadingOptions {
 
 impl ReadingOptions {
     /// Everything expanded except reasoning.
-    pub fn new() -> ReadingOptions {
+    pub(super) fn new(views: &'static ReadingViews) -> ReadingOptions {
         ReadingOptions {
             formatted: RwSignal::new(true),
             folded: RwSignal::new(Folded {
@@ -119,7 +118,7 @@ impl ReadingOptions {
             }),
             context: RwSignal::new(None),
             strips: RwSignal::new(None),
-            views: &READING_VIEWS,
+            views,
             own: StoredValue::default(),
             owner: StoredValue::new(Owner::current()),
         }
@@ -205,15 +204,10 @@ impl ReadingOptions {
     }
 }
 
-impl Default for ReadingOptions {
-    fn default() -> Self {
-        ReadingOptions::new()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transcript::read_message::reading_options;
 
     fn folded(reading: ReadingOptions, kind: ContentKind, spot: Spot) -> bool {
         let own = reading.own(1, spot).get_untracked();
@@ -222,7 +216,7 @@ mod tests {
 
     /// Runs with options whose signals are disposed of afterwards.
     fn with_options(run: impl FnOnce(ReadingOptions)) {
-        Owner::new().with(|| run(ReadingOptions::new()));
+        Owner::new().with(|| run(reading_options()));
     }
 
     #[test]
