@@ -15,6 +15,17 @@ const stored = (page) =>
     return registration.active.state;
   });
 
+/** Resolves when what the page loaded before the service worker was there is stored, too. */
+async function usedStored(page) {
+  const areStored = () =>
+    page.evaluate(async () => {
+      const used = performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".wasm"));
+      const found = await Promise.all(used.map(({ name }) => caches.match(name)));
+      return found.every(Boolean);
+    });
+  await expect.poll(areStored, { timeout: 20_000 }).toBe(true);
+}
+
 /** Opens the help, and stores all files. */
 async function storeWhole(page) {
   await page.keyboard.press("?");
@@ -33,15 +44,7 @@ test("after one visit the playground and the pages that were used work without a
     await page.getByRole("link", { name: "Settings", exact: true }).click();
     await settings.waitFor();
     await stored(page);
-    // What was loaded before the service worker was there.
-    const areStored = () =>
-      page.evaluate(async () => {
-        const [name] = await caches.keys();
-        const paths = (await (await caches.open(name)).keys()).map(({ url }) => url);
-        const used = performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".wasm"));
-        return used.every(({ name }) => paths.includes(name));
-      });
-    await expect.poll(areStored).toBe(true);
+    await usedStored(page);
     await page.context().setOffline(true);
     await page.reload();
     await settings.waitFor();
@@ -91,6 +94,7 @@ test("Python that was used once starts without a connection", () =>
     await page.getByRole("button", { name: "Use template Counter" }).click();
     await check();
     await stored(page);
+    await usedStored(page);
     await page.context().setOffline(true);
     await page.reload();
     await check();
