@@ -77,6 +77,35 @@ pub fn address(
     }
 }
 
+/// The address of an episode without steps that a task names, and the policy. It needs no encoder.
+pub fn task_address(
+    episode: &Episode,
+    context: AddressContext<'_>,
+    start_of: impl FnOnce(&Recipe) -> Option<EpisodeStart>,
+) -> Option<PlaygroundPlace> {
+    let is_kept = context.shown.stored.is_some() && context.is_record;
+    let recipe = episode.recipe.as_ref().filter(|_| !is_kept)?;
+    Some(PlaygroundPlace {
+        policy: context.policy.in_address(),
+        ..task_place(episode, recipe, start_of)?
+    })
+}
+
+/// The place of the task of an episode without steps, if a task names it.
+fn task_place(
+    episode: &Episode,
+    recipe: &Recipe,
+    start_of: impl FnOnce(&Recipe) -> Option<EpisodeStart>,
+) -> Option<PlaygroundPlace> {
+    let start = start_of(recipe).filter(|_| episode.steps.is_empty())?;
+    Some(PlaygroundPlace {
+        environment: Some(start.environment),
+        task: start.task,
+        seed: start.seed,
+        ..PlaygroundPlace::default()
+    })
+}
+
 /// The place of an episode: its task if no step was taken; otherwise the episode, encoded or by its stored id.
 fn place_of_episode(
     episode: &Episode,
@@ -100,15 +129,8 @@ fn place_of_episode(
     let Some(recipe) = &episode.recipe else {
         return place;
     };
-    if episode.steps.is_empty()
-        && let Some(start) = start_of(recipe)
-    {
-        return PlaygroundPlace {
-            environment: Some(start.environment),
-            task: start.task,
-            seed: start.seed,
-            ..PlaygroundPlace::default()
-        };
+    if let Some(place) = task_place(episode, recipe, start_of) {
+        return place;
     }
     let encoded = encoded_steps(recipe, episode);
     let stored = match encoded {
@@ -252,7 +274,13 @@ mod tests {
                 seed: Some(recipe.seed),
             })
         };
-        address(episode, context, start_of, || Some("kept".to_owned()))
+        let whole = address(episode, context, start_of, || Some("kept".to_owned()));
+        // What needs no encoder is the same address.
+        match task_address(episode, context, start_of) {
+            Some(task) => assert_eq!(task, whole),
+            None => assert!(is_record || episode.recipe.is_none() || !episode.steps.is_empty()),
+        }
+        whole
     }
 
     #[test]

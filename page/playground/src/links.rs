@@ -10,31 +10,25 @@ use volary_core::json::Text;
 use volary_episode::share;
 use volary_view::route::PlaygroundPlace;
 
-use super::episode_address::{self, AddressContext};
+use super::episode_address;
 use super::lazy_code::StartOf;
 use super::remote_environments;
 use super::shown_place;
 use super::state::Playground;
+use super::url_sync;
 
 /// The place of the shown episode, policy and step. `start_of` returns the start that opens a recipe, if an address can
 /// name it.
 pub(super) fn address(playground: Playground, start_of: StartOf) -> PlaygroundPlace {
-    let shown = playground.place().get_untracked();
-    let chosen = playground.setup().environment.get_untracked();
-    let context = AddressContext {
-        shown: &shown,
-        chosen: &chosen,
-        is_record: playground.with_untracked(|machine| machine.session().is_record()),
-        policy: playground.policy().kind.get_untracked(),
-        selected: playground.selected().get_untracked(),
-    };
-    playground.episode().with_untracked(|episode| {
-        episode_address::address(
-            episode,
-            context,
-            |recipe| start_of(playground, recipe),
-            || playground.with_untracked(|machine| Some(machine.stored_id()?.to_string())),
-        )
+    url_sync::with_context(playground, |context| {
+        playground.episode().with_untracked(|episode| {
+            episode_address::address(
+                episode,
+                context,
+                |recipe| start_of(playground, recipe),
+                || playground.with_untracked(|machine| Some(machine.stored_id()?.to_string())),
+            )
+        })
     })
 }
 

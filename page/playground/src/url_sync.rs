@@ -18,9 +18,8 @@ use volary_view::form::Form;
 use volary_view::route::{PlaygroundPlace, Route};
 
 use super::entries;
-use super::episode_address::AddressedEpisode;
+use super::episode_address::{AddressContext, AddressedEpisode, task_address};
 use super::known_environments;
-use super::lazy_code::LazyCode;
 use super::opening_record;
 use super::policy_settings;
 use super::shown_place;
@@ -242,24 +241,57 @@ pub(super) fn step_in_address(playground: Playground) -> Option<usize> {
 }
 
 pub(super) fn write_now(playground: Playground) {
-    playground.with_code("The address", move |code| {
-        write_address_of_episode(playground, code)
-    });
-}
-
-fn write_address_of_episode(playground: Playground, code: &'static LazyCode) {
-    let is_reading = playground.with_untracked(|machine| machine.is_reading());
-    let is_shown = playground.planned().with_untracked(Option::is_none)
-        && !is_reading
-        && !(code.is_code_pending)(playground);
-    let has_begun = playground.edition().get_untracked() > 0;
-    if !is_shown || !has_begun || playground.is_opening() {
+    if !may_write(playground) {
         return;
     }
-    let place = (code.address)(playground, start_of);
+    let task = with_context(playground, |context| {
+        playground.episode().with_untracked(|episode| {
+            task_address(episode, context, |recipe| start_of(playground, recipe))
+        })
+    });
+    match task {
+        Some(place) => write(playground, place),
+        None => playground.with_code("The address", move |code| {
+            // Something else may have been opened meanwhile.
+            if may_write(playground) {
+                write(playground, (code.address)(playground, start_of));
+            }
+        }),
+    }
+}
+
+fn may_write(playground: Playground) -> bool {
+    let is_reading = playground.with_untracked(|machine| machine.is_reading());
+    let is_code_pending = || {
+        let code = playground.lazy_code_untracked();
+        code.is_some_and(|code| (code.is_code_pending)(playground))
+    };
+    let is_shown =
+        playground.planned().with_untracked(Option::is_none) && !is_reading && !is_code_pending();
+    let has_begun = playground.edition().get_untracked() > 0;
+    is_shown && has_begun && !playground.is_opening()
+}
+
+fn write(playground: Playground, place: PlaygroundPlace) {
     if playground.place().with_untracked(|shown| *shown != place) {
         shown_place::set_place(playground, place);
     }
+}
+
+/// Calls a function with what the address of the shown episode depends on.
+pub(super) fn with_context<T>(
+    playground: Playground,
+    read: impl FnOnce(AddressContext<'_>) -> T,
+) -> T {
+    let shown = playground.place().get_untracked();
+    let chosen = playground.setup().environment.get_untracked();
+    read(AddressContext {
+        shown: &shown,
+        chosen: &chosen,
+        is_record: playground.with_untracked(|machine| machine.session().is_record()),
+        policy: playground.policy().kind.get_untracked(),
+        selected: playground.selected().get_untracked(),
+    })
 }
 
 /// The start that opens a recipe, if a URL can name it.
