@@ -113,7 +113,7 @@ pub struct Ask {
     #[arg(long)]
     failed: bool,
 
-    /// Only so many trajectories, drawn from each environment and outcome in proportion
+    /// Ask about at most N trajectories, sampled from each environment and outcome in proportion
     #[arg(long, value_name = "N")]
     sample: Option<usize>,
 

@@ -33,7 +33,7 @@ const MOST_STEPS: usize = 200;
 #[derive(Clone, Debug, PartialEq)]
 pub struct PupilWork {
     pub pupil: String,
-    /// The task.
+    /// The title of the task that the pupil played.
     pub title: String,
     pub episode: Episode,
 }

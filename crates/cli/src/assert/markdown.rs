@@ -5,7 +5,7 @@ use super::Outcome;
 /// The maximum number of listed matches.
 const MOST: usize = 50;
 
-/// The summary.
+/// Writes a table of the rules, and lists the first matches.
 pub fn report(outcome: &Outcome) -> String {
     let mut text = format!(
         "## Rules over {} trajectories\n\n| rule | level | matching | of them failed | of all failures |\n|---|---|---:|---:|---:|\n",

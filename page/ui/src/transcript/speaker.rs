@@ -37,7 +37,7 @@ pub(super) fn speaker(context: TranscriptContext, step: usize, message: &AnyMess
 pub(super) fn MarkedSpeaker(
     /// The CSS classes.
     class: &'static str,
-    /// The prefix.
+    /// What a screen reader says before the name.
     before: &'static str,
     #[prop(into)] name: String,
 ) -> impl IntoView {
