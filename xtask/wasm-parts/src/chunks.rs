@@ -361,9 +361,9 @@ mod tests {
     #[test]
     fn a_part_does_not_load_much_that_it_does_not_need() {
         let overlapping = vec![
-            group("chunk_1", A | B, 80),
-            group("chunk_2", A | C, 800),
-            group("chunk_3", A | B | C, 16),
+            group("chunk_1", A | B, 40),
+            group("chunk_2", A | C, 400),
+            group("chunk_3", A | B | C, 8),
         ];
         let groups = grouped(overlapping, &EQUAL);
         assert_eq!(chunks(&groups), ["chunk_1+chunk_3", "chunk_2"]);
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_part_that_weighs_more_loads_less_that_it_does_not_need() {
-        let two = vec![group("chunk_1", A | B, 40), group("chunk_2", B, 40)];
+        let two = vec![group("chunk_1", A | B, 20), group("chunk_2", B, 20)];
         let equal = grouped(two.clone(), &EQUAL);
         assert_eq!(chunks(&equal), ["chunk_1+chunk_2"]);
         assert_eq!(grouped(two.clone(), &[8, 1, 1, 1]), two);
