@@ -1,16 +1,18 @@
 //! Products of matrices in row-major order.
 //!
-//! The loops compute tiles of four rows and eight columns, which fit the vector registers of SSE2 and of WebAssembly. Each
-//! element is the sum over the inner dimension in ascending order, in a tile as well as at the edges, so an element does
-//! not depend on the number of rows.
+//! The loops compute tiles of four rows and eight columns ([`crate::tile`]), which fit the vector registers of SSE2 and of
+//! WebAssembly. Each element is the sum over the inner dimension in ascending order, in a tile as well as at the edges, so
+//! an element does not depend on the number of rows.
 //!
 //! Invariant: the number of columns and all strides of the right matrix are multiples of [`LANES`].
 
 use crate::real::Real;
+use crate::tile::Tiles;
 
 /// The number of columns that are computed together.
 pub const LANES: usize = 8;
-const ROWS: usize = 4;
+/// The number of rows that are computed together.
+pub const ROWS: usize = 4;
 
 /// The smallest multiple of [`LANES`] that is not smaller.
 pub const fn padded(length: usize) -> usize {
@@ -38,10 +40,16 @@ impl<'a, R> Matrix<'a, R> {
     pub fn new(data: &'a [R], stride: usize) -> Self {
         Matrix { data, stride }
     }
+
+    /// The matrix without the columns before this one.
+    #[inline(always)]
+    fn from_column(self, column: usize) -> Self {
+        Matrix::new(&self.data[column..], self.stride)
+    }
 }
 
 /// C = A·B with `rows × depth` times `depth × columns`.
-pub fn multiply<R: Real>(
+pub fn multiply<R: Tiles>(
     a: Matrix<'_, R>,
     b: Matrix<'_, R>,
     c: &mut [R],
@@ -53,7 +61,7 @@ pub fn multiply<R: Real>(
     while row + ROWS <= rows {
         let part: [&[R]; ROWS] = std::array::from_fn(|i| &a.data[(row + i) * a.stride..][..depth]);
         for column in (0..columns).step_by(LANES) {
-            let sums = tile(part, &b.data[column..], b.stride, depth);
+            let sums = R::tile(part, b.from_column(column), depth);
             store(&sums, &mut c[row * c_stride + column..], c_stride, into);
         }
         row += ROWS;
@@ -61,7 +69,7 @@ pub fn multiply<R: Real>(
     while row < rows {
         let part = [&a.data[row * a.stride..][..depth]];
         for column in (0..columns).step_by(LANES) {
-            let sums = tile(part, &b.data[column..], b.stride, depth);
+            let sums = R::tile(part, b.from_column(column), depth);
             store(&sums, &mut c[row * c_stride + column..], c_stride, into);
         }
         row += 1;
@@ -69,7 +77,7 @@ pub fn multiply<R: Real>(
 }
 
 /// C = Aᵀ·B with A of `depth × rows` and B of `depth × columns`. The number of rows is a multiple of four.
-pub fn multiply_transposed<R: Real>(
+pub fn multiply_transposed<R: Tiles>(
     a: Matrix<'_, R>,
     b: Matrix<'_, R>,
     c: &mut [R],
@@ -79,45 +87,10 @@ pub fn multiply_transposed<R: Real>(
 ) {
     for row in (0..rows).step_by(ROWS) {
         for column in (0..columns).step_by(LANES) {
-            let mut sums = [[R::ZERO; LANES]; ROWS];
-            for k in 0..depth {
-                let left = a.data[k * a.stride + row..].first_chunk::<ROWS>();
-                let right = b.data[k * b.stride + column..].first_chunk::<LANES>();
-                let (Some(left), Some(right)) = (left, right) else {
-                    break;
-                };
-                for (sums, factor) in sums.iter_mut().zip(left) {
-                    for (sum, value) in sums.iter_mut().zip(right) {
-                        *sum += *factor * *value;
-                    }
-                }
-            }
+            let sums = R::tile_transposed(a.from_column(row), b.from_column(column), depth);
             store(&sums, &mut c[row * c_stride + column..], c_stride, into);
         }
     }
-}
-
-#[inline(always)]
-fn tile<R: Real, const N: usize>(
-    a: [&[R]; N],
-    b: &[R],
-    b_stride: usize,
-    depth: usize,
-) -> [[R; LANES]; N] {
-    let mut sums = [[R::ZERO; LANES]; N];
-    let a = a.map(|row| &row[..depth]);
-    for k in 0..depth {
-        let Some(right) = b[k * b_stride..].first_chunk::<LANES>() else {
-            break;
-        };
-        for (sums, row) in sums.iter_mut().zip(a) {
-            let factor = row[k];
-            for (sum, value) in sums.iter_mut().zip(right) {
-                *sum += factor * *value;
-            }
-        }
-    }
-    sums
 }
 
 #[inline(always)]

@@ -8,6 +8,7 @@ use crate::network::Network;
 use crate::real::Real;
 use crate::rows::{entropy, normalize, normalize_backward, softmax};
 use crate::shape::Shape;
+use crate::tile::Tiles;
 
 /// Why sequences cannot be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,7 +82,7 @@ struct Scratch<R> {
     row: Vec<R>,
 }
 
-impl<R: Real> Tape<R> {
+impl<R: Tiles> Tape<R> {
     pub fn new(shape: Shape) -> Self {
         Tape {
             shape,

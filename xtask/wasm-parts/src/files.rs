@@ -28,8 +28,9 @@ const NAME: &str = "volary";
 /// The splitter's name for the script that loads the other parts.
 pub(crate) const LOADER: &str = "__wasm_split.js";
 
-/// The features that Rust's compiler emits today, and that every browser of the last years supports.
-pub(crate) const FEATURES: [&str; 7] = [
+/// The features of the page's code: those that Rust's compiler emits by default, and vectors, which only the school uses.
+/// Every browser since 2023 supports them.
+pub(crate) const FEATURES: [&str; 8] = [
     "--enable-bulk-memory",
     "--enable-bulk-memory-opt",
     "--enable-nontrapping-float-to-int",
@@ -37,6 +38,7 @@ pub(crate) const FEATURES: [&str; 7] = [
     "--enable-mutable-globals",
     "--enable-reference-types",
     "--enable-multivalue",
+    "--enable-simd",
 ];
 
 /// Writes the files of a linked binary.
