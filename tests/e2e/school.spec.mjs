@@ -64,7 +64,7 @@ class School {
   /** The weights after an update, counted from 1. */
   async weightsAfter(update) {
     await this.curves.getByRole("slider", { name: "Update" }).fill(String(update));
-    await this.curves.getByText(`Update ${update}:`).waitFor();
+    await this.curves.getByText(new RegExp(`Update ${update}[:,]`)).waitFor();
     return this.weights();
   }
 

@@ -96,12 +96,13 @@ pub(super) fn Curves(state: SchoolState) -> impl IntoView {
     let at = move || {
         school.with(|school| {
             let update = school.shown()?;
+            let number = update + 1;
+            // The line above the curves says how the latest went.
+            if number == school.done() {
+                return Some(format!("Update {number}, the latest"));
+            }
             let metrics = school.history.get(update as usize)?;
-            Some(format!(
-                "Update {}: {}",
-                update + 1,
-                update_sentence(metrics)
-            ))
+            Some(format!("Update {number}: {}", update_sentence(metrics)))
         })
     };
     let figures = move || {
@@ -109,7 +110,7 @@ pub(super) fn Curves(state: SchoolState) -> impl IntoView {
             let update = school.shown()?;
             let metrics = school.history.get(update as usize)?;
             Some(format!(
-                "reward {:.2} · entropy {:.2} · {:.1} characters · {} of {} groups dead · weights {}",
+                "reward {:.2} · entropy {:.2} · {:.1} characters · equal rewards in {} of {} groups · weights {}",
                 metrics.reward,
                 metrics.entropy,
                 metrics.length,

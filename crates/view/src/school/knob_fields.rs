@@ -94,7 +94,7 @@ pub const KNOB_FIELDS: [KnobField; 14] = [
     whole_number!(
         group,
         "Group size",
-        "Samples of each task that are compared with each other. With 2, groups are often dead: watch Checks."
+        "Samples of each task that are compared with each other. With 2, the rewards of a group are often equal, so that it teaches nothing: watch Checks."
     ),
     whole_number!(
         prompts,
