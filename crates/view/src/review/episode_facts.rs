@@ -111,7 +111,7 @@ pub fn verdict_class(verdict: Verdict) -> &'static str {
 }
 
 /// The reason of a verdict on one line, for screens that have no room for the panel **Result**: the last error, the limit
-/// that was reached, the expected and the given answer, or the scores.
+/// that was reached, the expected and the given answer, the scores, or what the agent said last.
 pub fn reason_text(result: &EpisodeResult, episode: &Episode) -> Option<String> {
     const MOST_SCORES: usize = 3;
     let one_line = |text: &str| {
@@ -149,7 +149,16 @@ pub fn reason_text(result: &EpisodeResult, episode: &Episode) -> Option<String> 
         let scores: Vec<String> = scores.collect();
         (!scores.is_empty()).then(|| scores.join(" · "))
     };
-    why.or(error).or(compared).or_else(scores)
+    let last = || {
+        let last = result.last_words.as_ref()?;
+        let what = if last.tool.is_some() {
+            "Submitted"
+        } else {
+            "Last message"
+        };
+        Some(format!("{what}: {}", one_line(&last.text)))
+    };
+    why.or(error).or(compared).or_else(scores).or_else(last)
 }
 
 /// The maximum length of a part of a reason, in characters.
@@ -325,6 +334,11 @@ mod tests {
         };
         let reason = |episode: &Episode| reason_text(&EpisodeResult::of(episode), episode);
         assert_eq!(reason(&Episode::default()), None);
+        let silent = Episode {
+            steps: vec![step(0.0, None)],
+            ..Episode::default()
+        };
+        assert_eq!(reason(&silent).as_deref(), Some("Last message: go"));
         let mut episode = Episode {
             rewards: Rewards::Whole(0.0),
             ending: Ending::Done,
