@@ -5,7 +5,7 @@
 //!   grouping; [`column_widths`]: their widths; [`table_neighbours`]: the rows before and after the open trajectory.
 //! - [`group_cells`]: the table of groups; [`cross_cells`]: groups by two columns.
 //! - [`episode_facts`]: the facts about an episode; [`forked`]: which episode continues another one; [`note_texts`]: notes;
-//!   [`grid_texts`]: several episodes as a grid; [`side_panels`]: the panels next to an episode.
+//!   [`grid_texts`]: several episodes as a grid; [`side_panels`]: the panels next to an episode; [`tool_details`]: its tools.
 //! - [`training`]: training runs.
 //! - [`mapping_texts`]: the mapping of the members of unknown records.
 
@@ -24,4 +24,5 @@ pub mod screen;
 pub mod side_panels;
 pub mod table_neighbours;
 pub mod table_rows;
+pub mod tool_details;
 pub mod training;

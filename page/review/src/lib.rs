@@ -60,6 +60,7 @@ pub mod storage_dialog;
 mod stored_notes;
 pub mod table;
 pub mod tokens;
+mod tool_list;
 pub mod training;
 pub mod viewer;
 

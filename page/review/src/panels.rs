@@ -13,6 +13,7 @@ use super::sample_time::sample_time;
 use super::state_panel::StatePanel;
 use super::tokens::Tokens;
 use super::tokens::panel::TokenPanel;
+use super::tool_list::tool_list;
 use super::viewer::Viewer;
 use volary_playground::state::Playground;
 use volary_ui::json_text::json_text;
@@ -117,8 +118,6 @@ fn details(episode: &Episode) -> impl IntoView + use<> {
         recipe.map(|recipe| part("Configuration", &Json::from(recipe.configuration.clone())));
     let metadata = (!episode.metadata.is_empty())
         .then(|| part("Metadata", &Json::from(episode.metadata.clone())));
-    let tools =
-        (!episode.tools.is_empty()).then(|| part("Tools", &native::tools_to_json(&episode.tools)));
     let raw = (!episode.raw.is_empty())
         .then(|| part("Unrecognized data", &Json::from(episode.raw.clone())));
     view! {
@@ -126,7 +125,7 @@ fn details(episode: &Episode) -> impl IntoView + use<> {
         {sample_time(episode)}
         {recipe}
         {metadata}
-        {tools}
+        {tool_list(&episode.tools)}
         {raw}
     }
 }
