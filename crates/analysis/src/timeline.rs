@@ -392,7 +392,8 @@ pub(crate) fn fails(step: &StepRecord) -> bool {
         || step.messages().iter().any(is_failed_call)
 }
 
-/// Whether a message reports a failed call, in the wording of aviary's environments for calls that could not be run.
+/// Whether a message reports a failed call: in the wording of aviary's environments for calls that could not be run, as a
+/// text that begins with "Error: ", or as a JSON object with an `error`.
 pub(crate) fn is_failed_call(message: &AnyMessage) -> bool {
     let AnyMessage::Response(response) = message else {
         return false;
@@ -402,9 +403,29 @@ pub(crate) fn is_failed_call(message: &AnyMessage) -> bool {
             "Encountered exception during tool call: ",
             "Invalid tool call: ",
             "Error using calculator: ",
+            "Error: ",
         ];
-        starts.iter().any(|start| text.starts_with(start))
+        starts.iter().any(|start| text.starts_with(start)) || has_error_member(text)
     })
+}
+
+/// Whether a text is a JSON object whose member `error` says something.
+fn has_error_member(text: &str) -> bool {
+    /// Longer objects are data, and would take long to read for each row of a table.
+    const LONGEST: usize = 1 << 14;
+    let may_have =
+        text.len() <= LONGEST && text.trim_start().starts_with('{') && text.contains("\"error\"");
+    may_have
+        && Json::parse(text).is_ok_and(|value| {
+            let error = value.get("error");
+            error.is_some_and(|error| match error {
+                Json::Null | Json::Bool(false) => false,
+                Json::Text(text) => !text.is_empty(),
+                Json::Object(members) => !members.is_empty(),
+                Json::List(items) => !items.is_empty(),
+                _ => true,
+            })
+        })
 }
 
 fn is_rewarded(episode: &Episode, index: usize, step: &StepRecord) -> bool {

@@ -1,7 +1,8 @@
 //! The kinds and durations of steps, and the positions of marks.
 
 use super::*;
-use volary_core::{Message, Role, ToolCall, ToolRequestMessage, object};
+use volary_core::message::Body;
+use volary_core::{Message, Role, ToolCall, ToolRequestMessage, ToolResponseMessage, object};
 
 fn episode(steps: &[(Option<f64>, f64)]) -> Episode {
     let step = |(seconds, reward): &(Option<f64>, f64)| StepRecord {
@@ -181,4 +182,35 @@ fn the_title_of_a_message_is_not_its_reasoning() {
     assert_eq!(title("<think>\nHm."), "Hm.");
     let user = Message::user("<think>Hm.</think>");
     assert_eq!(first_line(&user.into(), 80), "<think>Hm.</think>");
+}
+
+#[test]
+fn results_that_report_errors_are_failed_calls() {
+    let is_failed = |content: &str| {
+        is_failed_call(&AnyMessage::Response(ToolResponseMessage {
+            body: Body {
+                content: Some(content.into()),
+                ..Body::default()
+            },
+            name: "search".into(),
+            tool_call_id: "1".into(),
+        }))
+    };
+    for failed in [
+        "Error: no such order",
+        r#"{"error": "no such order"}"#,
+        r#" {"status": 404, "error": {"code": 1}}"#,
+        r#"{"error": true}"#,
+    ] {
+        assert!(is_failed(failed), "{failed}");
+    }
+    for fine in [
+        "Errors are listed below",
+        r#"{"error": null, "orders": []}"#,
+        r#"{"error": "", "orders": []}"#,
+        r#"{"orders": [{"error": "late"}]}"#,
+        r#"{"error": "cut"#,
+    ] {
+        assert!(!is_failed(fine), "{fine}");
+    }
 }
