@@ -3,6 +3,7 @@
 //! other names, as JSON texts, or with a list for each member of the messages: `{messages: {role: […], content: […]}}`
 //! (a `Sequence` of Hugging Face's `datasets`).
 
+use volary_analysis::task::name_of_session;
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
 use volary_episode::episode::{Episode, Rewards, TaskReference, Usage};
@@ -155,10 +156,12 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
         None => stem,
     };
     let mut episode = Episode {
-        name: id.clone().unwrap_or_else(|| match number {
-            Some(number) => format!("Conversation {number}").into(),
-            None => sink.stem(),
-        }),
+        // One of many without an id is named after its task.
+        name: match (&id, number) {
+            (Some(id), _) => id.clone(),
+            (None, None) => sink.stem(),
+            (None, Some(_)) => Text::default(),
+        },
         id: id.unwrap_or_else(|| numbered(sink.stem())),
         model: rest.take_text("model"),
         total_usage: rest.take("usage").and_then(|usage| chat::usage(&usage)),
@@ -234,6 +237,9 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
         chat::read_all(vec![reply.message]).for_each(|said| transcript.push(said));
     }
     transcript.finish(&mut episode);
+    if episode.name.is_empty() {
+        episode.name = name_of_session(&episode).into();
+    }
     metadata(&mut episode, &mut rest);
     keep_rest(&mut episode, rest, sink);
     episode

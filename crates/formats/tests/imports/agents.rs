@@ -33,6 +33,13 @@ fn conversations() {
     assert_linked(shared);
     assert_eq!(told(shared), ">f{\"a\":1} | f<1 | assistant:One.");
     assert_eq!((shared.start.len(), shared.tools.len()), (2, 1));
+    // Conversations without ids are named after what was asked.
+    let names: Vec<&str> = outcome
+        .episodes
+        .iter()
+        .map(|episode| &*episode.name)
+        .collect();
+    assert_eq!(names, ["What is it?", "chat-2", "Hi"]);
     let bare = br#"[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]"#;
     let bare = InputFile {
         name: Some("x.json".into()),
