@@ -286,9 +286,19 @@ pub(crate) fn Tools(
     };
     let prefix = format!("lesson-{}", browser::random_number());
     let fields = move || {
-        let name = name.get().unwrap_or_default();
+        let Some(name) = name.get() else {
+            return view! { <p class="help">{"Choose a tool."}</p> }.into_any();
+        };
         let plain = player.with_environment(|environment| plain_fields(environment, &name));
-        view! { <SchemaForm form=player.form id_prefix=prefix.clone() plain/> }
+        view! {
+            <SchemaForm form=player.form id_prefix=prefix.clone() plain/>
+            <div class="button-row">
+                <button type="submit" class="primary">
+                    {"Send"}
+                </button>
+            </div>
+        }
+        .into_any()
     };
     let send = move |event: SubmitEvent| {
         event.prevent_default();
@@ -311,11 +321,6 @@ pub(crate) fn Tools(
             </div>
             <p class="help">{help}</p>
             {fields}
-            <div class="button-row">
-                <button type="submit" class="primary">
-                    {"Send"}
-                </button>
-            </div>
         </form>
     }
 }
