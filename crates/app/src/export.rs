@@ -55,7 +55,7 @@ impl FileFormat {
 /// Volary's own format. It is the only one that holds everything.
 pub const VOLARY: FileFormat = FileFormat {
     name: "Volary JSON",
-    description: "Complete: can be imported, viewed and continued.",
+    description: "Complete but for notes, which have a file of their own: can be imported, viewed and continued.",
     ending: "json",
     media_type: "application/json",
     encode: |episode| Ok(native::to_text(episode).into_bytes()),

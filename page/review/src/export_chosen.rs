@@ -30,7 +30,7 @@ const CHOICES: [(Choice, &str, &str); 4] = [
     (
         Choice::File(ExportFormat::Volary),
         "Volary (JSON Lines)",
-        "Complete: can be imported, viewed and continued.",
+        "Complete but for notes, which have a file of their own: can be imported, viewed and continued.",
     ),
     (
         Choice::File(ExportFormat::Parquet),

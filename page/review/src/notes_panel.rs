@@ -51,7 +51,7 @@ pub(super) fn NotesPanel(viewer: Viewer, notes: Notes) -> impl IntoView {
         {agreement}
         <div class="button-row">
             <button type="button" class="small" on:click=move |_| notes.save()>
-                {"Save notes"}
+                {"Save notes to file"}
             </button>
             <button type="button" class="small" on:click=import>
                 {"Import notes"}
