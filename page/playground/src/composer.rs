@@ -8,7 +8,7 @@ use volary_app::typed_arguments::as_understood;
 use volary_core::json::{Json, Text};
 use volary_core::tool::ToolCallFunction;
 use volary_core::{Tool, ToolCall, object};
-use volary_episode::Episode;
+use volary_episode::{Episode, Recipe};
 use volary_view::form::Form;
 
 use super::tool_drafts::ToolDrafts;
@@ -24,6 +24,8 @@ pub struct ActionComposer {
     drafts: ToolDrafts,
     /// The action to edit, once the episode is back at the step before it.
     again: Option<TakenBack>,
+    /// The recipe of the shown episode. Another one is another task, which begins with the first tool.
+    recipe: Option<Recipe>,
 }
 
 impl ActionComposer {
@@ -158,8 +160,13 @@ impl ActionComposer {
     pub fn adapt(&mut self, episode: &Episode, form: &mut Form) -> Option<String> {
         let tools = &episode.tools;
         self.keep_known_calls(tools, form);
+        let is_other_task = self.recipe != episode.recipe;
+        if is_other_task {
+            self.recipe = episode.recipe.clone();
+        }
+        let begins = is_other_task && self.calls.is_empty() && !self.is_touched(form);
         let schema = self.tool.as_ref().and_then(|name| schema_of(tools, name));
-        if schema.is_none_or(|schema| schema != *form.schema()) {
+        if begins || schema.is_none_or(|schema| schema != *form.schema()) {
             self.editing = None;
             self.tool = tools.first().map(|tool| tool.info.name.clone());
             self.show_new_call(tools, form);
@@ -322,6 +329,28 @@ mod tests {
         assert_eq!(desk.composer.tool().map(|tool| &**tool), Some("f"));
         assert!(!desk.composer.is_touched(&desk.form));
         assert!(desk.composer.form_counts(&desk.form));
+    }
+
+    #[test]
+    fn another_task_begins_with_the_first_tool_unless_something_was_typed() {
+        let mut desk = Desk::new();
+        let open = |desk: &mut Desk, seed| {
+            desk.episode.recipe = Some(Recipe {
+                seed,
+                ..Recipe::default()
+            });
+            desk.adapt();
+        };
+        desk.choose("g");
+        open(&mut desk, 1);
+        assert_eq!(desk.composer.tool().map(|tool| &**tool), Some("f"));
+        desk.choose("g");
+        desk.adapt();
+        assert_eq!(desk.composer.tool().map(|tool| &**tool), Some("g"));
+        desk.type_text("1");
+        open(&mut desk, 2);
+        assert_eq!(desk.composer.tool().map(|tool| &**tool), Some("g"));
+        assert_eq!(desk.typed().as_deref(), Some("1"));
     }
 
     #[test]
