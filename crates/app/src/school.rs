@@ -52,12 +52,17 @@ pub enum SchoolPhase {
     },
 }
 
+/// The number of updates after which training stops by itself: several times what any run needs. A tab that was forgotten
+/// does not compute for hours.
+pub const LONGEST_TRAINING: u32 = 1000;
+
 /// How many updates are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TrainingOrder {
     #[default]
     Nothing,
     One,
+    /// Until it is stopped, or [`LONGEST_TRAINING`] updates were made.
     UntilStopped,
 }
 
@@ -66,7 +71,7 @@ impl TrainingOrder {
         let updates = match self {
             TrainingOrder::Nothing => return None,
             TrainingOrder::One => Some(1),
-            TrainingOrder::UntilStopped => None,
+            TrainingOrder::UntilStopped => Some(LONGEST_TRAINING),
         };
         Some(protocol::Request::Train { updates })
     }

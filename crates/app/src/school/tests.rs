@@ -61,6 +61,12 @@ fn requests(effects: &[SchoolEffect]) -> Vec<&Request> {
     requests.collect()
 }
 
+fn long_training() -> Request {
+    Request::Train {
+        updates: Some(LONGEST_TRAINING),
+    }
+}
+
 #[test]
 fn what_is_chosen_while_the_run_is_loaded_is_done_afterwards() {
     let mut school = School::default();
@@ -71,14 +77,14 @@ fn what_is_chosen_while_the_run_is_loaded_is_done_afterwards() {
     );
     assert!(school.is_training());
     let effects = reply(&mut school, run, begun_event(0));
-    assert_eq!(requests(&effects), [&Request::Train { updates: None }]);
+    assert_eq!(requests(&effects), [&long_training()]);
 }
 
 #[test]
 fn training_stops_after_the_current_update() {
     let (mut school, run) = ready("");
     let effects = school.update(SchoolEvent::Train(TrainingOrder::UntilStopped));
-    assert_eq!(requests(&effects), [&Request::Train { updates: None }]);
+    assert_eq!(requests(&effects), [&long_training()]);
     // A second click changes nothing.
     assert_eq!(
         school.update(SchoolEvent::Train(TrainingOrder::UntilStopped)),
@@ -139,7 +145,7 @@ fn a_lost_worker_is_replaced_and_training_continues_from_the_checkpoint() {
     assert!(school.notice.is_some());
     let effects = reply(&mut school, next, begun_event(10));
     assert_eq!(school.done(), 10);
-    assert_eq!(requests(&effects), [&Request::Train { updates: None }]);
+    assert_eq!(requests(&effects), [&long_training()]);
     // Without a checkpoint since then, the run stops.
     assert_eq!(lose(&mut school, next), []);
     assert_eq!(school.phase, SchoolPhase::Unbegun);

@@ -10,6 +10,8 @@ pub const WIDTH: f64 = 600.0;
 pub const HEIGHT: f64 = 200.0;
 /// The axis has room for this many updates before it grows.
 const FIRST_UPDATES: usize = 120;
+/// The most points of a curve: neighbours are drawn as their mean, so that drawing costs the same however long a run is.
+const POINTS: usize = 480;
 /// A smoothed value is the mean of this many updates.
 const SMOOTHED: usize = 5;
 
@@ -36,7 +38,7 @@ pub fn update_at(share: f64, span: usize, updates: usize) -> Option<u32> {
 
 /// The line of a figure as the `d` of an SVG path; empty without updates. Figures outside of 0 to 1 are drawn at the edge.
 pub fn line(history: &[UpdateMetrics], figure: impl Fn(&UpdateMetrics) -> f64) -> String {
-    path(history.iter().map(figure), span(history.len()))
+    path(history.iter().map(figure).collect(), span(history.len()))
 }
 
 /// Like [`line`], of means over the last updates: batches are small, so single ones jump.
@@ -47,18 +49,30 @@ pub fn smoothed(history: &[UpdateMetrics], figure: impl Fn(&UpdateMetrics) -> f6
         let window = &figures[from..=update];
         window.iter().sum::<f64>() / window.len() as f64
     });
-    path(means, span(history.len()))
+    path(means.collect(), span(history.len()))
 }
 
-fn path(figures: impl Iterator<Item = f64>, span: usize) -> String {
+fn path(figures: Vec<f64>, span: usize) -> String {
     let mut path = String::new();
-    for (update, figure) in figures.enumerate() {
+    for (update, figure) in thinned(&figures, span) {
         let command = if update == 0 { 'M' } else { 'L' };
         let (x, y) = (x_of(update, span), y_of(figure));
         // Writing to a string does not fail.
         let _ = write!(path, "{command}{x:.1} {y:.1}");
     }
     path
+}
+
+/// Means of neighbours, each with the first of their updates. A point stays where it is while the axis does.
+fn thinned(figures: &[f64], span: usize) -> impl DoubleEndedIterator<Item = (usize, f64)> {
+    let together = span.div_ceil(POINTS).max(1);
+    figures
+        .chunks(together)
+        .enumerate()
+        .map(move |(place, figures)| {
+            let mean = figures.iter().sum::<f64>() / figures.len() as f64;
+            (place * together, mean)
+        })
 }
 
 fn y_of(share: f64) -> f64 {
@@ -72,15 +86,14 @@ pub fn areas(history: &[UpdateMetrics]) -> Vec<(Behaviour, String)> {
     let span = span(history.len());
     let shares: Vec<Vec<f64>> = history.iter().map(shares).collect();
     let area = |(index, behaviour)| {
-        let edge = |until: usize| {
+        let edge = |until: usize| -> Vec<f64> {
             let sums = shares
                 .iter()
                 .map(move |shares| shares[..until].iter().sum::<f64>());
-            sums.map(|sum| 1.0 - sum)
+            sums.map(|sum| 1.0 - sum).collect()
         };
         let mut area = path(edge(index), span);
-        let lower: Vec<f64> = edge(index + 1).collect();
-        for (update, share) in lower.into_iter().enumerate().rev() {
+        for (update, share) in thinned(&edge(index + 1), span).rev() {
             let _ = write!(area, "L{:.1} {:.1}", x_of(update, span), y_of(share));
         }
         if !area.is_empty() {
@@ -134,6 +147,18 @@ mod tests {
         let mean = smoothed(&history[..2], |update| update.success);
         assert_eq!(mean, "M0.0 200.0L5.0 150.0");
         assert_eq!(line(&[], |update| update.success), "");
+    }
+
+    #[test]
+    fn long_runs_are_drawn_with_few_points() {
+        let mut history = vec![update(0.5, 2); 10_000];
+        history[9_999] = update(1.0, 4);
+        let drawn = line(&history, |update| update.success);
+        assert!(drawn.matches('L').count() < POINTS, "{}", drawn.len());
+        assert!(drawn.starts_with("M0.0 100.0L"), "{drawn}");
+        let (_, area) = &areas(&history)[4];
+        assert!(area.matches('L').count() < 2 * POINTS, "{}", area.len());
+        assert!(area.ends_with("L0.0 200.0Z"), "{area}");
     }
 
     #[test]
