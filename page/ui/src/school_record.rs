@@ -46,6 +46,20 @@ impl SchoolAchievements {
         change(|record| record.open(task));
     }
 
+    /// The block of the task for which a lesson was left, when the person comes back to it.
+    pub fn come_back(self, lesson: &str) -> Option<String> {
+        // Nothing is written for lessons that were not left.
+        let was_left = self
+            .record
+            .with_untracked(|record| record.clone().come_back(lesson));
+        if was_left.is_some() {
+            change(|record| {
+                record.come_back(lesson);
+            });
+        }
+        was_left
+    }
+
     pub fn close(self) {
         change(SchoolRecord::close);
     }

@@ -40,6 +40,9 @@ pub struct SchoolGoal {
 pub struct SchoolRecord {
     version: u32,
     task: Option<SchoolTask>,
+    /// Whether the person did not come back to the lesson of this task yet.
+    #[serde(default)]
+    is_away: bool,
     /// By lesson, then by block.
     achieved: BTreeMap<String, BTreeMap<String, FactSet>>,
 }
@@ -49,6 +52,7 @@ impl Default for SchoolRecord {
         SchoolRecord {
             version: VERSION,
             task: None,
+            is_away: false,
             achieved: BTreeMap::new(),
         }
     }
@@ -75,6 +79,13 @@ impl SchoolRecord {
     /// A person opened a task.
     pub fn open(&mut self, task: SchoolTask) {
         self.task = Some(task);
+        self.is_away = true;
+    }
+
+    /// Comes back to a lesson. Returns the block of the task that the person left it for.
+    pub fn come_back(&mut self, lesson: &str) -> Option<String> {
+        let task = self.task.as_ref().filter(|task| task.lesson == lesson)?;
+        std::mem::take(&mut self.is_away).then(|| task.block.clone())
     }
 
     /// A person is done with the task, or does something else.

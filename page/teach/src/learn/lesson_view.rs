@@ -10,8 +10,8 @@ use super::check_view::{CheckView, QuestionView};
 use super::lesson_progress::LessonProgress;
 use super::player::{EpisodePlayer, Workbench};
 use super::player_view::PlayView;
-use super::school_view::SchoolBlockView;
-use volary_browser::location;
+use super::school_view::{SchoolBlockView, element_id};
+use volary_browser::{element, location, timers};
 use volary_playground::state::use_playground;
 use volary_ui::prose::prose_view;
 use volary_ui::school_record::SchoolAchievements;
@@ -85,6 +85,9 @@ pub(super) fn LessonView(
             </a>
         }
     });
+    if let Some(block) = SchoolAchievements::of_browser().come_back(&key) {
+        timers::next_frame(move || element::scroll_to_id(&element_id(&block)));
+    }
     let reset = move |_| {
         course.key.with_value(|key| {
             SchoolAchievements::of_browser().reset(Some(key));

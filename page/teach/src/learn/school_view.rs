@@ -9,6 +9,11 @@ use volary_ui::text::inert;
 
 use super::lesson_view::Course;
 
+/// The id of the element of a block.
+pub(super) fn element_id(block: &str) -> String {
+    format!("lesson-school-{block}")
+}
+
 /// The button that opens the page of the school with the task's settings. What is achieved there is reported back.
 #[component]
 pub(super) fn SchoolBlockView(
@@ -17,6 +22,7 @@ pub(super) fn SchoolBlockView(
     /// The checks of this task.
     checks: Vec<Check>,
 ) -> impl IntoView {
+    let block_id = block.id.clone();
     let address = block.address();
     let heading = block.heading().to_owned();
     let title = heading.clone();
@@ -39,9 +45,9 @@ pub(super) fn SchoolBlockView(
     };
     let printed = location::address_with(&address);
     view! {
-        <section class="lesson-school" aria-label=heading.clone()>
+        <section class="lesson-school" id=element_id(&block_id) aria-label=heading.clone()>
             <h3 dir="auto">{inert(&heading)}</h3>
-            <p class="help">{"A small agent that is trained in this page. Your lesson keeps its place."}</p>
+            <p class="help">{"A small agent that is trained in this page. You come back to this place."}</p>
             <a class="button primary" href=address on:click=open>
                 {"Open the school"}
             </a>
