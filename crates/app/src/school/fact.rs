@@ -14,7 +14,8 @@ pub enum SchoolFact {
     Success(u8),
     /// The checks found it.
     Found(Finding),
-    /// The checks found it, the knobs were changed, and then they found it no more.
+    /// The checks found it, the knobs were changed, and then they found it no more; a policy that
+    /// cheated also solves tasks again.
     Repaired(Finding),
     Did(SchoolDeed),
 }
@@ -106,6 +107,9 @@ impl FactSet {
     }
 }
 
+/// The success from which a policy that cheated has learned something else.
+const SOLVED_AGAIN: f64 = 0.2;
+
 /// Derives facts from the figures of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FactTracker {
@@ -136,10 +140,10 @@ impl FactTracker {
         }
         // All updates that are looked at must be from after the change.
         if let Some(changed) = changed.filter(|changed| before >= *changed) {
-            let repaired = self
-                .found
-                .iter()
-                .filter(|(finding, at)| *at <= changed && !present.contains(finding));
+            let repaired = self.found.iter().filter(|(finding, at)| {
+                let helps = *finding != Finding::RewardWithoutSuccess || mean >= SOLVED_AGAIN;
+                *at <= changed && helps && !present.contains(finding)
+            });
             facts.extend(repaired.map(|(finding, _)| SchoolFact::Repaired(*finding)));
         }
         facts.retain(|fact| self.known.add(*fact));
@@ -194,15 +198,15 @@ mod tests {
         assert!(found.contains(&SchoolFact::Found(leak)), "{found:?}");
         // The knobs were changed after 5 updates.
         for _ in 0..IN_A_ROW - 1 {
-            updates.extend(history(1, 0.1, 0.1));
+            updates.extend(history(1, 0.0, 0.0));
             let facts = tracker.observe(&updates, Some(5));
             assert!(!facts.contains(&SchoolFact::Repaired(leak)), "{facts:?}");
         }
-        updates.extend(history(1, 0.1, 0.1));
-        assert_eq!(
-            tracker.observe(&updates, Some(5)),
-            [SchoolFact::Repaired(leak)]
-        );
+        updates.extend(history(1, 0.0, 0.0));
+        assert_eq!(tracker.observe(&updates, Some(5)), []);
+        updates.extend(history(IN_A_ROW, 0.3, 0.3));
+        let facts = tracker.observe(&updates, Some(5));
+        assert!(facts.contains(&SchoolFact::Repaired(leak)), "{facts:?}");
         assert_eq!(tracker.observe(&updates, Some(5)), []);
     }
 
