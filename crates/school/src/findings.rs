@@ -59,7 +59,8 @@ impl Finding {
             }
             Finding::DeadGroups => {
                 "In most groups all samples have the same reward. Their advantages are 0, so that these samples teach nothing. \
-                 Small groups and cold sampling cause it."
+                 Small groups and cold sampling cause it, and so \
+                 does a policy that always does the same."
             }
             Finding::NothingDiscouraged => {
                 "Samples fail, yet no advantage is negative: without a baseline the update makes everything that has a reward \

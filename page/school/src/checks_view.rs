@@ -35,13 +35,35 @@ pub(super) fn Checks(state: SchoolState) -> impl IntoView {
 }
 
 fn one(state: SchoolState, finding: Finding) -> AnyView {
+    let may_repair = Memo::new(move |_| {
+        state.school.with(|school| {
+            let mut repaired = school.knobs.clone();
+            finding.repair(&mut repaired);
+            repaired != school.knobs
+        })
+    });
+    let act = move || {
+        if may_repair.get() {
+            view! {
+                <button type="button" on:click=move |_| state.send(SchoolEvent::Repair(finding))>
+                    {format!("Repair: {}", repair(finding))}
+                </button>
+            }
+            .into_any()
+        } else {
+            view! {
+                <p class="help">
+                    {"The knobs are right now. Train on; if it stays, the policy is stuck: begin again."}
+                </p>
+            }
+            .into_any()
+        }
+    };
     view! {
         <li class="school-finding">
             <h3>{finding.label()}</h3>
             <p>{finding.explanation()}</p>
-            <button type="button" on:click=move |_| state.send(SchoolEvent::Repair(finding))>
-                {format!("Repair: {}", repair(finding))}
-            </button>
+            {act}
         </li>
     }
     .into_any()
