@@ -1,7 +1,7 @@
 // Lesson 7: the reader trains an agent on the page of the school, finds a reward hack, and repairs the mask.
 
 import assert from "node:assert/strict";
-import { test } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 
 import { accessible, visit } from "./support/browser.mjs";
 
@@ -44,15 +44,24 @@ test("the tasks are met by doing them, and stay met", () =>
 
     task = await open(page, "A grader with a leak");
     assert.match(page.url(), /grader=leaky$/);
-    await train(page);
+    // One at a time: after some 60 updates, no repair helps any more.
+    const one = page.getByRole("region", { name: "Training" }).getByRole("button", { name: "One update" });
+    for (let update = 1; update <= 10; update += 1) {
+      await one.click();
+      await page.getByRole("status", { name: "Run" }).getByText(`Update ${update}:`).waitFor();
+    }
     const checks = page.getByRole("region", { name: "Checks" });
-    await checks.getByRole("heading", { name: "Reward without success" }).waitFor({ timeout: PATIENCE });
+    await checks.getByRole("heading", { name: "Reward without success" }).waitFor();
     await task.getByText("Done", { exact: true }).first().waitFor();
     assert.equal(await task.getByText("To do", { exact: true }).count(), 1);
     await checks.getByRole("button", { name: "Repair: an honest grader" }).click();
+    // The finding is about updates before the repair: its button has nothing more to do.
+    await checks.getByText("The knobs are right now.").waitFor();
+    await train(page);
     await task.getByText("To do", { exact: true }).waitFor({ state: "detached", timeout: PATIENCE });
     await stop(page);
     await back(task);
+    await expect(page.getByRole("heading", { name: "A grader with a leak" })).toBeInViewport();
     await isDone(page, 5);
     await isDone(page, 6);
 

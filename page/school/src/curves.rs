@@ -125,7 +125,8 @@ pub(super) fn Curves(state: SchoolState) -> impl IntoView {
             <figure>
                 <figcaption>
                     <span class="figure-title">{"Success"}</span>
-                    <span class="legend-line success">{"solved"}</span>
+                    <span class="legend-line success">{"solved, mean of five updates"}</span>
+                    <span class="legend-line of-single">{"of each update"}</span>
                     <span class="legend-line of-reward">{"reward"}</span>
                 </figcaption>
                 <div class="school-plot">
@@ -136,7 +137,7 @@ pub(super) fn Curves(state: SchoolState) -> impl IntoView {
                         preserveAspectRatio="none"
                         on:click=choose
                     >
-                        <path class="grid" d=format!("M0 {}H{WIDTH}M0 {}H{WIDTH}", HEIGHT * 0.1, HEIGHT * 0.5)></path>
+                        <path class="grid" d=format!("M0 {}H{WIDTH}", HEIGHT * 0.5)></path>
                         <path class="change" d=changes></path>
                         <path class="single" d=of_history(|history| line(history, |update| update.success))></path>
                         <path class="of-reward" d=of_history(|history| smoothed(history, |update| update.reward))></path>
@@ -144,7 +145,9 @@ pub(super) fn Curves(state: SchoolState) -> impl IntoView {
                         <path class="here" d=move || here().unwrap_or_default()></path>
                     </svg>
                     <span class="plot-high">{"100 %"}</span>
+                    <span class="plot-middle">{"50 %"}</span>
                     <span class="plot-low">{"0"}</span>
+                    <span class="plot-end">{move || format!("update {}", span(count.get()))}</span>
                 </div>
             </figure>
             <figure>

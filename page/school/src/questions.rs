@@ -72,7 +72,7 @@ pub(super) fn Exams(state: SchoolState) -> impl IntoView {
         <section aria-label="Test it">
             <h2>{"Test it"}</h2>
             <p class="help">
-                {"On tasks that it has not seen; and on larger ones than it was ever trained on, which it cannot do."}
+                {"On tasks that it has not seen, and on larger ones than it was ever trained on."}
             </p>
             <div class="button-row">
                 <button type="button" on:click=examine(Difficulty::Trained)>

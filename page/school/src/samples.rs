@@ -31,7 +31,7 @@ pub(super) fn Samples(state: SchoolState) -> impl IntoView {
         <section class="school-samples" aria-label="Samples">
             <h2>{"What it writes"}</h2>
             <p class="help">
-                {"The task, then what the agent writes: the darker, the surer it was. Framed characters are the environment's reply."}
+                {"The task, then what the agent writes: the stronger the colour, the surer it was. Framed characters are the environment's reply."}
             </p>
             <p hidden=move || !is_empty()>{"Samples appear with the first update."}</p>
             <ul class="school-rows" role="list">
