@@ -62,8 +62,9 @@ fn row(entry: &'static Entry, progress: LessonProgress) -> impl IntoView {
             entry.goals
         ),
     };
+    let is_done = move || progress.met(entry.id) >= entry.goals;
     view! {
-        <li>
+        <li class:lesson-done=is_done>
             <a href=format!("#/learn/{}", entry.id)>{entry.title}</a>
             <p>{entry.summary}</p>
             <p class="help">{standing}</p>
