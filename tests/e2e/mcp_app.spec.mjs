@@ -108,10 +108,12 @@ for (const [size, theme] of [["wide", "light"], ["narrow", "dark"]]) {
         await expect(shown.getByText(`Step 2 of ${steps}`)).toBeVisible();
         // What was left out comes from the server.
         const more = shown.getByRole("button", { name: /^Show \d+ more messages$/ });
-        const before = await shown.getByRole("article").count();
-        assert.ok(before < 81);
-        while (await more.isVisible()) await more.click();
-        await expect(shown.getByRole("article")).toHaveCount(81);
+        const articles = shown.getByRole("article");
+        for (let count = await articles.count(); count < 81; count = await articles.count()) {
+          await more.click();
+          await expect.poll(() => articles.count()).toBeGreaterThan(count);
+        }
+        await expect(more).toHaveCount(0);
         // Nothing in a trajectory becomes markup.
         await expect(shown.getByText("<img src=x")).toBeAttached();
         assert.equal(await shown.locator("img").count(), 0);
