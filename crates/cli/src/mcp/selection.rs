@@ -70,7 +70,7 @@ pub enum SortDirection {
     Descending,
 }
 
-/// The order of rows.
+/// By which column rows are sorted.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RowOrder {
