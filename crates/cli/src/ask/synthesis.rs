@@ -99,7 +99,7 @@ fn reply(run: &AskRun, client: &Client, mut request: ModelRequest) -> Result<Mod
                 Next::FallBack(_) => {}
                 Next::Wait(seconds) => std::thread::sleep(Duration::from_secs_f64(seconds)),
                 Next::GiveUp => bail!(
-                    "the findings could not be written: {error} The answers are kept; the same command asks for the findings \
+                    "the findings could not be written: {error} The answers are stored; the same command asks for the findings \
                      only."
                 ),
             },

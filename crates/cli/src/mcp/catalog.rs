@@ -1,4 +1,4 @@
-//! The trajectories below the paths: a row of each is kept, and one is read from its file when it is asked for.
+//! The trajectories below the paths: a row of each stays in memory, and one is read from its file when a tool needs it.
 //!
 //! Invariants: no more is in memory than the rows, the batches of the reading driver and [`MOST_OPEN`] trajectories. Before
 //! each answer the files are listed; those that changed, and those that are read together with them, are read again.
@@ -24,7 +24,7 @@ use crate::inputs::{self, Report};
 
 /// The number of trajectories that stay in memory after they were read.
 const MOST_OPEN: usize = 8;
-/// The number of problems with files that are kept.
+/// The number of problems with files that are reported.
 const MOST_PROBLEMS: usize = 20;
 
 /// A trajectory in the list.

@@ -18,7 +18,7 @@ use super::tools::{self, Library, Tools};
 /// The id of the extension MCP Apps.
 const UI_EXTENSION: &str = "io.modelcontextprotocol/ui";
 
-/// What the model is told about the server.
+/// Instructions for the model.
 const INSTRUCTIONS: &str = "Recorded trajectories of AI agents: what they were asked, what they said and called, what they saw, and \
 how they were rewarded. Begin with list_trajectories or summarize_trajectories. search_trajectories finds words, \
 diagnose_trajectories finds suspicious behaviour, read_trajectory returns text by messages. Cite trajectories by id and message. \
