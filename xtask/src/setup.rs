@@ -182,6 +182,13 @@ pub static JUPYTER: Tool = Tool::new(
     ),
 )
 .named_by("VOLARY_JUPYTER");
+/// Runs on Node 20 as the newest versions do not.
+pub static CONFORMANCE: Tool = Tool::new(
+    "conformance",
+    "the conformance tests of MCP",
+    "test the server for agents",
+    Source::Npm("tests/interop/conformance", "target/tools/conformance"),
+);
 /// Golden cases need its token ids, from [`TOKENIZER_FILE`].
 pub static TOKENIZER: Tool = Tool::new(
     "tokenizer",
@@ -212,7 +219,7 @@ static FOR_THE_PAGE: [&Tool; 7] = [
 /// The additional tool for a release.
 static FOR_RELEASES: [&Tool; 1] = [&MATURIN];
 /// The additional tools for tests and benchmarks.
-static FOR_TESTS: [&Tool; 10] = [
+static FOR_TESTS: [&Tool; 11] = [
     &CHROMIUM,
     &FIREFOX,
     &WEBKIT,
@@ -222,6 +229,7 @@ static FOR_TESTS: [&Tool; 10] = [
     &SDKS,
     &HARNESSES,
     &TRANSFORMERS,
+    &CONFORMANCE,
     &TOKENIZER,
 ];
 

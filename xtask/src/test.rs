@@ -8,7 +8,8 @@ use anyhow::{Result, anyhow, bail};
 use crate::project::Project;
 use crate::run::output;
 use crate::setup::{
-    self, HAPROXY, HARNESSES, ORIGINAL, PLAYWRIGHT, SDKS, TOKENIZER, TOKENIZER_FILE, Tool,
+    self, CONFORMANCE, HAPROXY, HARNESSES, ORIGINAL, PLAYWRIGHT, SDKS, TOKENIZER, TOKENIZER_FILE,
+    Tool,
 };
 use crate::test_summary::Count;
 use crate::{dist, journeys, run};
@@ -115,6 +116,7 @@ fn interop(project: &Project) -> Result<Count> {
     )?;
     setup::ensure(project, &[&PLAYWRIGHT])?;
     count += pytest(project, &SDKS, &["tests/interop/providers"])?;
+    setup::ensure(project, &[&CONFORMANCE])?;
     count += pytest(project, &HARNESSES, &["tests/interop/harnesses"])?;
     Ok(count)
 }

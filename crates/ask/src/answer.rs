@@ -32,6 +32,11 @@ impl Support {
             Support::Unreadable => "unreadable",
         }
     }
+
+    /// Whether the answer can be used: it was read, and its quotes hold or none is needed.
+    pub const fn holds(self) -> bool {
+        matches!(self, Support::Supported | Support::NotNeeded)
+    }
 }
 
 /// A quote with the result of its check.

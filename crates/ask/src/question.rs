@@ -138,6 +138,14 @@ impl AnswerType {
         }
     }
 
+    /// The schema for providers that enforce one: no other members, and no limits, which some providers refuse. The reply is
+    /// checked against [`AnswerType::schema`] in any case.
+    pub fn strict_schema(&self) -> Json {
+        let mut schema = self.schema();
+        make_strict(&mut schema);
+        schema
+    }
+
     /// The JSON Schema of a reply.
     pub fn schema(&self) -> Json {
         let mut members = object!({});
@@ -180,6 +188,29 @@ impl AnswerType {
             "properties": (members),
             "required": (Json::List(required))
         })
+    }
+}
+
+/// Closes all objects of a schema, and removes limits.
+fn make_strict(schema: &mut Json) {
+    let Json::Object(members) = schema else {
+        return;
+    };
+    for limit in ["minimum", "maximum", "maxItems", "maxLength"] {
+        members.remove(limit);
+    }
+    if members.get("properties").is_some() {
+        members.insert("additionalProperties", false);
+    }
+    // OpenAI requires a type next to an enumeration.
+    if members.get("enum").is_some() {
+        members.insert("type", "string");
+    }
+    if let Some(Json::Object(properties)) = members.get_mut("properties") {
+        properties.values_mut().for_each(make_strict);
+    }
+    if let Some(items) = members.get_mut("items") {
+        make_strict(items);
     }
 }
 
@@ -237,6 +268,28 @@ mod tests {
         assert!(!answer.needs_evidence(Some("None")));
         assert!(!AnswerType::YesNo.needs_evidence(Some("no")));
         assert!(!AnswerType::YesNo.needs_evidence(None));
+    }
+
+    #[test]
+    fn a_strict_schema_is_closed_and_has_no_limits() {
+        let score = AnswerType::Score {
+            least: 0.0,
+            most: 10.0,
+        };
+        for answer in [AnswerType::YesNo, score] {
+            let text = answer.strict_schema().to_compact_text();
+            assert_eq!(
+                text.matches(r#""additionalProperties":false"#).count(),
+                2,
+                "{text}"
+            );
+            assert!(!text.contains("max") && !text.contains("min"), "{text}");
+        }
+        let text = AnswerType::YesNo.strict_schema().to_compact_text();
+        assert!(
+            text.contains(r#""enum":["yes","no"],"type":"string""#),
+            "{text}"
+        );
     }
 
     #[test]

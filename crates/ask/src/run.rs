@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use volary_agent::model::limits::{Budget, Exhausted, Spent};
 use volary_agent::model::retry::Next;
-use volary_agent::model::{ModelError, Usage};
+use volary_agent::model::{ModelError, ModelRequest, Usage};
 use volary_core::json::Text;
 
 use crate::answer::Answer;
@@ -309,14 +309,20 @@ impl AskRun {
         }
         let kind = self.settings.kind;
         let mut next = Next::GiveUp;
+        let mut fallbacks = self.settings.fallbacks;
         asking.part_mut(request.part, |part| {
             next = part.attempts.after(kind, &mut part.request, &error);
+            fallbacks = part.request.fallbacks;
             part.state = match next {
                 Next::FallBack(_) => PartState::Queued,
                 Next::Wait(seconds) => PartState::WaitingUntil(now + seconds),
                 Next::GiveUp => PartState::Queued,
             };
         });
+        // What one request taught holds for later rows too.
+        for fallback in fallbacks.iter() {
+            self.settings.fallbacks = self.settings.fallbacks.with(fallback);
+        }
         if next == Next::GiveUp {
             let message = Text::from(error.to_string());
             for request in self
@@ -497,6 +503,12 @@ impl AskRun {
 
     pub fn spent(&self) -> &Spent {
         &self.spent
+    }
+
+    /// The limit that another request, which is not about a row, would exceed.
+    pub fn limit_of(&self, request: &ModelRequest) -> Option<Exhausted> {
+        let estimate = self.settings.estimate(request);
+        exceeded(&self.settings.budget, &self.spent, &estimate)
     }
 
     /// The quotes of the answers of this run.

@@ -3,20 +3,24 @@
 //! The rules are those of `volary_ask::run`; this file carries out its effects. Each answer is appended to
 //! `.volary/answers.jsonl` at once, so a run that was stopped goes on where it was.
 //!
-//! - `model`: which provider, address and key. `client`: sends requests, each on a thread. `answers_file`: the cache.
-//! - `report`: the output.
+//! - `model`: which provider, address and key. `client`: sends requests, each on a thread. `answers_file`: the cache;
+//!   `answer_column`: its answers to one question, for other commands.
+//! - `labels`: the labels of a person, for the calibration. `synthesis`: findings over the answers. `report`: the output.
 //!
 //! Invariants: nothing is sent before the plan was printed and agreed to. A key comes from an environment variable, and is
 //! sent only to the address of its provider; it is in no output and no file.
 
+mod answer_column;
 mod answers_file;
 mod client;
+mod labels;
 mod model;
 mod report;
+mod synthesis;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant, SystemTime};
@@ -27,17 +31,20 @@ use volary_agent::model::limits::Budget;
 use volary_agent::model::price::{Price, Prices};
 use volary_analysis::sensitive;
 use volary_analysis::table::Row;
-use volary_ask::calibration::sample;
+use volary_ask::calibration::{compare, sample};
 use volary_ask::plan::{AskPlan, RowSize, room};
 use volary_ask::presets::{QUESTION_PRESETS, QuestionPreset};
 use volary_ask::run::{AskEffect, AskEvent, AskPause, AskPhase, AskRun, AskSettings, RowView};
 use volary_ask::{AnswerType, Question, RenderOptions, Rendered, cache, parts};
 use volary_core::json::Text;
+use volary_core::quantity::plural;
 
 use crate::output::plain;
 use crate::{ExitStatus, inputs};
-use answers_file::AnswersFile;
+pub use answer_column::AnswerColumn;
+pub use answers_file::AnswersFile;
 use client::Client;
+use labels::Labels;
 use model::{ModelChoice, Target};
 
 const EXAMPLES: &str = "\
@@ -46,6 +53,10 @@ Examples:
   volary ask @why-failed runs/ --failed --model claude-haiku-5-5 --max-cost 2 --json > why.jsonl
   volary ask \"How polite was it?\" runs/ --score 0,10 --model m --base-url http://127.0.0.1:8000/v1 --yes
   volary ask @reward-hacking runs/ --model gpt-6-luna --plan
+  volary ask @reward-hacking runs/ --model gpt-6-luna --calibrate labels.jsonl --max-cost 1
+      the first time, draws 20 trajectories for you to label; then asks about these, and prints the agreement
+  volary ask @why-failed runs/ --failed --model gpt-6-luna --max-cost 5 --synthesise
+      findings over all answers, each with the answers that it rests on
 
 Questions that come with Volary: @why-failed, @reward-hacking, @ignored-instruction, @false-claim, @task-specification,
 @tests-match-task, @progress.
@@ -137,6 +148,20 @@ pub struct Ask {
     #[arg(long, short)]
     yes: bool,
 
+    /// Compare with the labels of a person in this file, and ask about these trajectories only. If there is no such file, one
+    /// with a sample (20, or --sample) is written, for a person to fill in; nothing is sent
+    #[arg(long, value_name = "FILE", conflicts_with = "synthesise")]
+    calibrate: Option<PathBuf>,
+
+    /// Ask for findings over all answers, in which each claim cites the answers that it rests on
+    #[arg(long, visible_alias = "synthesize")]
+    synthesise: bool,
+
+    /// Send the schema of the reply as a parameter too, where the provider has one. Replies are readable more often, but a
+    /// second question about the same trajectories costs more, because providers cache what follows the schema
+    #[arg(long)]
+    structured: bool,
+
     /// The file with the answers; by default .volary/answers.jsonl in the first folder
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
@@ -152,6 +177,22 @@ struct Item {
     id: Text,
     name: Text,
     rendered: Arc<Rendered>,
+}
+
+/// The number of trajectories that a person labels, unless chosen.
+const LABELLED: usize = 20;
+
+/// Removes the items without a label. Returns the labels of the others by their new index.
+fn keep_labelled(
+    items: &mut Vec<Item>,
+    labels: BTreeMap<usize, String>,
+) -> BTreeMap<usize, String> {
+    let mut index = 0;
+    items.retain(|_| {
+        index += 1;
+        labels.contains_key(&(index - 1))
+    });
+    labels.into_values().enumerate().collect()
 }
 
 /// Parses two numbers.
@@ -173,8 +214,19 @@ impl Ask {
     /// Plans, asks, and prints the answers.
     pub fn run(&self) -> Result<ExitStatus> {
         let question = self.asked()?;
+        let labels = self.labels(&question)?;
+        if let (Some(path), None) = (&self.calibrate, &labels) {
+            return self.draw(path);
+        }
         let target = self.model.target()?;
-        let (items, masked) = self.items()?;
+        let (mut items, masked) = self.items(self.sample.filter(|_| labels.is_none()))?;
+        let person = match &labels {
+            Some(labels) => {
+                let labels = labels.by_item(&question, &items)?;
+                keep_labelled(&mut items, labels)
+            }
+            None => BTreeMap::new(),
+        };
         let mut file = AnswersFile::open(self.answers.as_deref(), &self.paths)?;
         for damaged in file.damaged() {
             eprintln!("{}", plain(damaged));
@@ -199,6 +251,20 @@ impl Ask {
             }
         }
         report::print_end(&run);
+        if self.calibrate.is_some() {
+            let model = (0..items.len()).filter_map(|index| match run.row(index)? {
+                RowView::Answered { record, .. } => {
+                    Some((index, record.answer.label.as_deref()?.to_owned()))
+                }
+                _ => None,
+            });
+            let calibration = compare(&person, &model.collect());
+            report::print_calibration(&calibration, person.len(), &items, self.json)?;
+        }
+        if self.synthesise {
+            let findings = synthesis::findings(&run, &items, &client)?;
+            report::print_findings(&findings, &run, &items, self.json)?;
+        }
         let progress = run.progress();
         Ok(
             if progress.failed + progress.waiting + progress.asking == 0 {
@@ -242,8 +308,32 @@ impl Ask {
         Ok(question)
     }
 
-    /// Reads and renders the trajectories. Returns the numbers of masked findings too, as a text.
-    fn items(&self) -> Result<(Vec<Item>, String)> {
+    /// The labels of a person, if there are some.
+    fn labels(&self, question: &Question) -> Result<Option<Labels>> {
+        let Some(path) = &self.calibrate else {
+            return Ok(None);
+        };
+        if question.answer.labels().is_empty() {
+            bail!("only labels can be compared; give the question some with --label");
+        }
+        Labels::read(path)
+    }
+
+    /// Writes a sample for a person to label.
+    fn draw(&self, path: &Path) -> Result<ExitStatus> {
+        let (items, _) = self.items(Some(self.sample.unwrap_or(LABELLED)))?;
+        Labels::write(path, &items)?;
+        eprintln!(
+            "Wrote {} to {}. Read them, for example with volary view, write a label for each, and run the same command again. \
+             Nothing was sent.",
+            plural(items.len(), "trajectory"),
+            path.display()
+        );
+        Ok(ExitStatus::Good)
+    }
+
+    /// Reads and renders the trajectories, at most `most` of them. Returns the numbers of masked findings too, as a text.
+    fn items(&self, most: Option<usize>) -> Result<(Vec<Item>, String)> {
         let options = RenderOptions {
             mask: !self.unmasked,
             outcome: !self.blind,
@@ -269,7 +359,7 @@ impl Ask {
             Ok(())
         })?;
         report.print();
-        if let Some(count) = self.sample {
+        if let Some(count) = most {
             let chosen = sample(&groups, count, self.seed);
             let mut index = 0;
             items.retain(|_| {
@@ -305,6 +395,7 @@ impl Ask {
             price,
             effort: self.model.effort(),
             temperature: self.model.temperature(),
+            is_structured: self.structured,
             budget: Budget {
                 tokens: self.max_tokens,
                 cost: self.max_cost,

@@ -6,16 +6,21 @@ mod junit;
 mod markdown;
 mod sarif;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::Serialize;
+use volary_analysis::annotations::Annotations;
+use volary_analysis::annotations::tags::tag_of;
 use volary_analysis::behaviour::acts::acts;
 use volary_analysis::behaviour::rules::{Rule, RuleFile, RuleFit, RuleLevel, matches_of};
 use volary_analysis::result::{EpisodeResult, Verdict};
+use volary_core::json::Text;
 
+use crate::convert::notes_beside;
 use crate::output::{self, plain};
 use crate::{ExitStatus, inputs};
 
@@ -62,6 +67,11 @@ pub struct Assert {
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 
+    /// Compare the matches with this label of the notes next to the files, instead of with failures. Trajectories whose notes
+    /// have neither a label nor a verdict are not compared
+    #[arg(long, value_name = "LABEL")]
+    label: Option<String>,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -90,8 +100,9 @@ struct Outcome {
     rules: Vec<Rule>,
     episodes: Vec<Checked>,
     violations: Vec<Violation>,
-    /// How each rule fits the failures.
+    /// How each rule fits the failures, or the label.
     fits: Vec<RuleFit>,
+    label: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -108,7 +119,7 @@ struct RuleLine<'a> {
     level: RuleLevel,
     /// The number of episodes with a match.
     matching: usize,
-    /// Against the episodes that failed.
+    /// Against the episodes that failed, or that have the label.
     precision: Option<f64>,
     recall: Option<f64>,
 }
@@ -122,15 +133,25 @@ impl Assert {
             rules,
             episodes: Vec::new(),
             violations: Vec::new(),
+            label: self.label.clone(),
+        };
+        let labelled = match &self.label {
+            Some(label) => Some(labelled(&notes_beside(&self.paths)?, label)?),
+            None => None,
         };
         let report = inputs::read(&self.paths, |file, episode| {
             let acts = acts(&episode);
-            let verdict = EpisodeResult::of(&episode).verdict;
-            let failed = verdict.map(|verdict| verdict == Verdict::Failed);
+            let is_bad = match &labelled {
+                Some(labelled) => labelled.get(&episode.id).copied(),
+                None => {
+                    let verdict = EpisodeResult::of(&episode).verdict;
+                    verdict.map(|verdict| verdict == Verdict::Failed)
+                }
+            };
             for (index, rule) in outcome.rules.iter().enumerate() {
                 let found = matches_of(rule, &episode, &acts);
                 if let Some(fit) = outcome.fits.get_mut(index) {
-                    fit.add(!found.is_empty(), failed);
+                    fit.add(!found.is_empty(), is_bad);
                 }
                 outcome
                     .violations
@@ -195,11 +216,17 @@ impl Outcome {
     fn print(&self) {
         for (rule, fit) in self.rules.iter().zip(&self.fits) {
             let known = match (fit.precision(), fit.recall()) {
-                (Some(precision), Some(recall)) => format!(
-                    "; {:.0}% of them failed, {:.0}% of all failures",
-                    precision * 100.0,
-                    recall * 100.0
-                ),
+                (Some(precision), Some(recall)) => {
+                    let (precision, recall) = (precision * 100.0, recall * 100.0);
+                    match &self.label {
+                        Some(label) => format!(
+                            "; {precision:.0}% of them are labelled {label}, {recall:.0}% of all with the label"
+                        ),
+                        None => format!(
+                            "; {precision:.0}% of them failed, {recall:.0}% of all failures"
+                        ),
+                    }
+                }
                 _ => String::new(),
             };
             eprintln!(
@@ -222,6 +249,26 @@ impl Outcome {
     fn is_forbidden(&self) -> bool {
         let mut violations = self.violations.iter();
         violations.any(|violation| self.level(violation) == RuleLevel::Error)
+    }
+}
+
+/// The judged episodes, and whether each has the label.
+///
+/// # Errors
+/// If none has it.
+fn labelled(notes: &Annotations, label: &str) -> Result<BTreeMap<Text, bool>> {
+    let mut judged: BTreeMap<Text, bool> = BTreeMap::new();
+    let notes = notes.iter().filter(|note| tag_of(note).is_none());
+    for note in notes.filter(|note| note.label.is_some() || note.verdict.is_some()) {
+        let has_label = judged.entry(note.episode.clone()).or_default();
+        *has_label |= note.label.as_deref() == Some(label);
+    }
+    if judged.values().any(|has_label| *has_label) {
+        Ok(judged)
+    } else {
+        bail!(
+            "no note next to the files has the label {label}; the notes are in .volary/notes.jsonl"
+        )
     }
 }
 

@@ -39,6 +39,7 @@ use format::{Format, row, table};
 use growing_file::GrowingFile;
 use output_folder::{OutputFolder, write};
 use tags_beside::TagsBeside;
+pub use tags_beside::notes_beside;
 
 const EXAMPLES: &str = "\
 Examples:

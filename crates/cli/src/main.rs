@@ -11,6 +11,7 @@ mod embed;
 mod inputs;
 mod keys;
 mod lesson;
+mod mcp;
 mod output;
 mod page;
 mod publish;
@@ -74,6 +75,7 @@ enum Command {
     Assert(assert::Assert),
     Check(check::Check),
     Lesson(lesson::LessonCommand),
+    Mcp(mcp::Mcp),
     School(school::School),
     Search(search::Search),
     Stats(stats::Stats),
@@ -100,6 +102,7 @@ fn main() -> ExitCode {
         Command::Assert(assert) => assert.run(),
         Command::Check(check) => check.run(),
         Command::Lesson(lesson) => lesson.run(),
+        Command::Mcp(mcp) => mcp.run().map(|()| ExitStatus::Good),
         Command::School(school) => school.run(),
         Command::Search(search) => search.run(),
         Command::Stats(stats) => stats.run(),

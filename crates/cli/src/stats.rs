@@ -1,5 +1,6 @@
 //! `volary stats`: prints the table of trajectories, groups of them, and pass^k.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
+use schemars::JsonSchema;
 use serde::Serialize;
 use volary_analysis::csv;
 use volary_analysis::statistics::{Estimate, mean, mean_over_tasks};
@@ -16,6 +18,7 @@ use volary_analysis::table::order::Direction;
 use volary_analysis::table::view::read_column;
 use volary_analysis::table::{Cell, Column, Row, found_columns};
 
+use crate::ask::AnswerColumn;
 use crate::output::{self, plain};
 use crate::{ExitStatus, inputs};
 
@@ -29,6 +32,7 @@ Examples:
   volary stats runs/
   volary stats runs/ --by model
   volary stats rollouts/ --by step
+  volary stats runs/ --by answer/@why-failed
   volary stats runs/ --csv > runs.csv
 
 Exit status:
@@ -51,9 +55,14 @@ pub struct Stats {
     fields: Option<PathBuf>,
 
     /// Group the episodes by task (trials of one task by one model and agent), run, model, agent, environment, outcome or
-    /// another column of Review, or by a member of their metadata, such as step
+    /// another column of Review, or by a member of their metadata, such as step. `answer` groups by the answers of `volary ask`
+    /// to the only question, `answer/TEXT` to the question that contains the text, `answer/@NAME` to one of Volary's
     #[arg(long, value_name = "COLUMN", value_parser = group_by)]
     by: Option<GroupBy>,
+
+    /// The file with the answers; by default .volary/answers.jsonl in the first folder
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
 
     /// The lowest reward that counts as a success; by default 1
     #[arg(long, value_name = "REWARD", default_value_t = SUCCESS, hide_default_value = true, allow_negative_numbers = true)]
@@ -73,6 +82,7 @@ fn group_by(name: &str) -> Result<GroupBy, Infallible> {
     Ok(match name {
         "task" => GroupBy::Task,
         "run" => GroupBy::Run,
+        name if AnswerColumn::is_name(name) => GroupBy::Column(Column::Score(name.into())),
         name => GroupBy::Column(
             read_column(name).unwrap_or_else(|| Column::Metadata(vec![name.into()])),
         ),
@@ -82,18 +92,25 @@ fn group_by(name: &str) -> Result<GroupBy, Infallible> {
 /// The JSON output. Members without a value are null.
 #[derive(Serialize)]
 struct Summary {
+    #[serde(flatten)]
+    totals: Totals,
+    rows: Vec<RowLine>,
+}
+
+/// The figures over all episodes, and over groups of them. Members without a value are null.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Totals {
     episodes: usize,
     /// The number of rollouts with a reward: an episode, or the branches of one.
     rewarded: usize,
     successes: usize,
     mean_reward: Option<Interval>,
     pass: Vec<Passes>,
-    groups: Vec<GroupLine>,
-    rows: Vec<RowLine>,
+    pub groups: Vec<GroupLine>,
 }
 
 /// A mean with its 95% confidence interval.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 struct Interval {
     mean: f64,
     low: Option<f64>,
@@ -101,15 +118,16 @@ struct Interval {
 }
 
 /// pass^k for k from 1.
-#[derive(Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Passes {
     model: String,
     agent: String,
     all: Vec<f64>,
 }
 
-#[derive(Serialize)]
-struct GroupLine {
+/// The figures of a group.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct GroupLine {
     name: String,
     episodes: usize,
     rewarded: usize,
@@ -121,6 +139,23 @@ struct GroupLine {
 }
 
 impl GroupLine {
+    /// The group in words.
+    pub fn line(&self) -> String {
+        let name = match self.name.as_str() {
+            "" => "(unknown)",
+            name => name,
+        };
+        let mean = self.mean_reward.map(number);
+        let mean = mean.map(|mean| format!(", mean reward {mean}"));
+        format!(
+            "{name}: {} episodes, {} of {} succeeded{}",
+            self.episodes,
+            self.successes,
+            self.rewarded,
+            mean.unwrap_or_default()
+        )
+    }
+
     /// Whether all rewards are the same, so that training learns nothing from their differences.
     fn is_uniform(&self) -> bool {
         self.standard_error == Some(0.0)
@@ -151,12 +186,17 @@ struct RowLine {
 impl Stats {
     /// Reads all episodes and prints the statistics.
     pub fn run(&self) -> Result<ExitStatus> {
+        let answers = AnswerColumn::chosen(self.by.as_ref(), self.answers.as_deref(), &self.paths)?;
         let mut rows = Vec::new();
         let report = inputs::read_mapped(
             &self.paths,
             &inputs::mappings(self.fields.as_deref())?,
             |_, episode| {
-                rows.push(Row::of(&episode, Vec::new()));
+                let mut row = Row::of(&episode, Vec::new());
+                if let Some(answers) = &answers {
+                    row.scores.extend(answers.cell(&row.id));
+                }
+                rows.push(row);
                 Ok(())
             },
         )?;
@@ -179,48 +219,8 @@ impl Stats {
     }
 
     fn summary(&self, rows: &[Row]) -> Summary {
-        let tasks = grouped(rows, &GroupBy::Task, self.success);
-        let groups = match &self.by {
-            Some(by) => {
-                let mut groups = grouped(rows, by, self.success);
-                GroupOrder::Name.sort(&mut groups, Direction::Ascending);
-                groups
-            }
-            None => Vec::new(),
-        };
-        let rewards = |group: &Group| group.rewards.clone();
-        // Trials of one task are correlated. Without tasks each episode is a sample.
-        let estimate = if tasks.iter().all(|group| group.tried.is_some()) {
-            mean_over_tasks(&tasks.iter().map(rewards).collect::<Vec<_>>(), CONFIDENCE)
-        } else {
-            mean(
-                &tasks.iter().flat_map(rewards).collect::<Vec<_>>(),
-                CONFIDENCE,
-            )
-        };
-        let of = |group: &Group| GroupLine {
-            name: group.name.to_string(),
-            episodes: group.rows.len(),
-            rewarded: group.trials,
-            successes: group.successes,
-            mean_reward: group.mean_reward,
-            standard_error: group.standard_error,
-            agreement: group.agreement,
-        };
         Summary {
-            episodes: rows.len(),
-            rewarded: tasks.iter().map(|group| group.trials).sum(),
-            successes: tasks.iter().map(|group| group.successes).sum(),
-            mean_reward: estimate.map(Interval::of),
-            pass: passes(&tasks)
-                .into_iter()
-                .map(|passes| Passes {
-                    model: passes.model.to_string(),
-                    agent: passes.agent.to_string(),
-                    all: passes.all,
-                })
-                .collect(),
-            groups: groups.iter().map(of).collect(),
+            totals: Totals::of(rows, self.by.as_ref(), self.success),
             rows: rows.iter().map(RowLine::of).collect(),
         }
     }
@@ -238,7 +238,7 @@ impl Stats {
                 "mean reward",
                 "standard error",
             ]);
-            for group in &summary.groups {
+            for group in &summary.totals.groups {
                 table.add_row([
                     match group.name.as_str() {
                         "" => "(unknown)".to_owned(),
@@ -276,24 +276,82 @@ impl Stats {
             }
         }
         let mut text = table.trim_fmt();
-        text.push_str(&format!("\n\n{} episodes", summary.episodes));
-        let uniform = summary.groups.iter().filter(|group| group.is_uniform());
+        text.push_str(&summary.totals.text());
+        text
+    }
+}
+
+impl Totals {
+    /// The figures of rows. `success` is the lowest reward that counts as one.
+    pub fn of<R: Borrow<Row>>(rows: &[R], by: Option<&GroupBy>, success: f64) -> Totals {
+        let tasks = grouped(rows, &GroupBy::Task, success);
+        let groups = match by {
+            Some(by) => {
+                let mut groups = grouped(rows, by, success);
+                GroupOrder::Name.sort(&mut groups, Direction::Ascending);
+                groups
+            }
+            None => Vec::new(),
+        };
+        let rewards = |group: &Group| group.rewards.clone();
+        // Trials of one task are correlated. Without tasks each episode is a sample.
+        let estimate = if tasks.iter().all(|group| group.tried.is_some()) {
+            mean_over_tasks(&tasks.iter().map(rewards).collect::<Vec<_>>(), CONFIDENCE)
+        } else {
+            mean(
+                &tasks.iter().flat_map(rewards).collect::<Vec<_>>(),
+                CONFIDENCE,
+            )
+        };
+        let of = |group: &Group| GroupLine {
+            name: match &group.second {
+                Some(second) => format!("{}, {second}", group.name),
+                None => group.name.to_string(),
+            },
+            episodes: group.rows.len(),
+            rewarded: group.trials,
+            successes: group.successes,
+            mean_reward: group.mean_reward,
+            standard_error: group.standard_error,
+            agreement: group.agreement,
+        };
+        Totals {
+            episodes: rows.len(),
+            rewarded: tasks.iter().map(|group| group.trials).sum(),
+            successes: tasks.iter().map(|group| group.successes).sum(),
+            mean_reward: estimate.map(Interval::of),
+            pass: passes(&tasks)
+                .into_iter()
+                .map(|passes| Passes {
+                    model: passes.model.to_string(),
+                    agent: passes.agent.to_string(),
+                    all: passes.all,
+                })
+                .collect(),
+            groups: groups.iter().map(of).collect(),
+        }
+    }
+
+    /// The lines below the groups or rows, after a line without its end.
+    pub fn text(&self) -> String {
+        let mut text = format!("\n\n{} episodes", self.episodes);
+        let uniform = self.groups.iter().filter(|group| group.is_uniform());
         match uniform.count() {
             0 => {}
             count => text.push_str(&format!(
                 "\n{count} of {} groups have the same reward throughout",
-                summary.groups.len()
+                self.groups.len()
             )),
         }
-        if let Some(mean) = summary.mean_reward {
+        if let Some(mean) = self.mean_reward {
             text.push_str(&format!(
                 ", {} of {} succeeded, mean reward {}",
-                summary.successes,
-                summary.rewarded,
+                self.successes,
+                self.rewarded,
                 mean.to_text()
             ));
         }
-        for passes in &summary.pass {
+        for passes in &self.pass {
             let all = passes.all.iter().enumerate();
             let all: Vec<String> = all
                 .map(|(k, chance)| format!("pass^{} {}", k + 1, number(*chance)))

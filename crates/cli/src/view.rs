@@ -4,10 +4,11 @@
 //! - `listing`: the list of files. `files`, `heads`: their contents. `live`, `polling`: the change feed.
 //! - `search`: the search in them. `notes`, `notes_api`: the notes next to them, if the user chose that.
 //! - `access`: authentication. `app`: the routes; `served`: their state. `failure`, `json_lines`: their responses.
-//!   `browser`: opens the address.
+//!   `browser`: opens the address. `background`: the same page for another command.
 
 mod access;
 mod app;
+mod background;
 mod beneath;
 mod browser;
 mod disk;
@@ -37,8 +38,9 @@ use tokio::sync::Semaphore;
 use volary_server::host::{self, AllowedHosts};
 
 use self::access::Access;
-pub use self::access::{is_foreign, random};
+pub use self::access::{are_equal, is_foreign, random};
 use self::app::{READS, app};
+pub use self::background::BackgroundView;
 use self::disk::Disk;
 use self::live::Live;
 use self::notes::NotesFile;
@@ -57,6 +59,9 @@ Examples:
   volary view runs/ other.eval https://example.org/log.eval
   VOLARY_API_KEY=secret volary view runs/ --host 0.0.0.0
       for other machines, which need the key";
+
+/// The number of threads that may block while the library is served.
+pub const THREADS: usize = READS + SEARCHES + 8;
 
 /// Shows trajectories in the browser: folders of any depth, files, and addresses of files.
 ///
@@ -116,7 +121,7 @@ impl View {
     pub fn run(&self) -> Result<()> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
-            .max_blocking_threads(READS + SEARCHES + 8)
+            .max_blocking_threads(THREADS)
             .enable_all()
             .build()?;
         let result = runtime.block_on(self.serve());

@@ -347,6 +347,134 @@ fn nothing_is_sent_without_a_limit_or_beyond_it() {
     );
 }
 
+#[test]
+fn a_person_labels_first_and_the_agreement_is_computed() {
+    let server = Server::start(|_, _| Reply::Say(GOOD));
+    let folder = Folder::new("calibrate", 6);
+    let labels = folder.0.join("labels.txt");
+    let calibrate = ["--calibrate", shown(&labels), "--sample", "3", "--yes"];
+    let output = ask(&server, &folder, &calibrate);
+    assert!(output.status.success(), "{}", errors(&output));
+    assert!(errors(&output).contains("Nothing was sent") && server.requests() == 0);
+    let text = fs::read_to_string(&labels).unwrap();
+    assert_eq!(text.lines().count(), 3);
+    let output = ask(&server, &folder, &calibrate);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        errors(&output).contains("write labels"),
+        "{}",
+        errors(&output)
+    );
+    fs::write(
+        &labels,
+        text.replacen("\"label\":\"\"", "\"label\":\"maybe\"", 1),
+    )
+    .unwrap();
+    assert!(errors(&ask(&server, &folder, &calibrate)).contains("maybe"));
+    // Two agree with the model, which always says yes; one does not.
+    let filled = text.replace("\"label\":\"\"", "\"label\":\"Yes\"");
+    fs::write(&labels, filled.replacen("\"Yes\"", "\"no\"", 1)).unwrap();
+    let output = ask(&server, &folder, &calibrate);
+    assert!(output.status.success(), "{}", errors(&output));
+    assert_eq!(server.requests(), 3);
+    let lines = lines(&output);
+    assert_eq!(lines.len(), 4);
+    let calibration = &lines[3]["calibration"];
+    assert_eq!(
+        (&calibration["labelled"], &calibration["both"]),
+        (&json!(3), &json!(3))
+    );
+    assert!((calibration["agreement"].as_f64().unwrap() - 2.0 / 3.0).abs() < 1e-9);
+    assert_eq!(calibration["kappa"], 0.0);
+    let differing = calibration["differing"].as_array().unwrap();
+    assert_eq!(differing.len(), 1);
+    assert_eq!(
+        (&differing[0]["person"], &differing[0]["model"]),
+        (&json!("no"), &json!("yes"))
+    );
+}
+
+#[test]
+fn findings_cite_answers_that_exist() {
+    let server = Server::start(|_, body| {
+        if body.contains("You summarise answers") {
+            Reply::Say("- Most claim it [A1] [A2].\n- Invented [A9].\n- Without a source.")
+        } else {
+            Reply::Say(GOOD)
+        }
+    });
+    let folder = Folder::new("findings", 2);
+    let output = ask(
+        &server,
+        &folder,
+        &["--synthesise", "--max-cost", "1", "--price", "1,1"],
+    );
+    assert!(output.status.success(), "{}", errors(&output));
+    let lines = lines(&output);
+    let found = &lines[2];
+    let holds: Vec<bool> = found["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|claim| claim["holds"].as_bool().unwrap())
+        .collect();
+    assert_eq!(holds, [true, false, false]);
+    assert_eq!(found["findings"][1]["missing"], json!([9]));
+    assert_eq!(found["answers"].as_array().unwrap().len(), 2);
+    // The answers were paid for, the findings are beyond the limit.
+    let output = ask(&server, &folder, &["--synthesise", "--max-tokens", "500"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        errors(&output).contains("findings were not asked for"),
+        "{}",
+        errors(&output)
+    );
+    assert_eq!(server.requests(), 3);
+}
+
+#[test]
+fn a_schema_is_sent_and_left_out_where_it_is_refused() {
+    let server = Server::start(|_, body| {
+        if body.contains("response_format") {
+            Reply::Status(
+                400,
+                "response_format json_schema is not supported by this model",
+            )
+        } else {
+            Reply::Say(GOOD)
+        }
+    });
+    let folder = Folder::new("structured", 3);
+    let output = ask(
+        &server,
+        &folder,
+        &["--structured", "--yes", "--concurrency", "1"],
+    );
+    assert!(output.status.success(), "{}", errors(&output));
+    let bodies = server.bodies.lock().unwrap();
+    let with = |body: &&String| body.contains(r#""json_schema":{"name":"answer","strict":true"#);
+    assert_eq!((bodies.len(), bodies.iter().filter(with).count()), (4, 1));
+}
+
+#[test]
+fn answers_are_groups_of_statistics() {
+    let server = Server::start(|_, _| Reply::Say(GOOD));
+    let folder = Folder::new("columns", 2);
+    assert!(ask(&server, &folder, &["--yes"]).status.success());
+    for by in ["answer", "answer/claim a change"] {
+        let output = run(&["stats", shown(&folder.0), "--by", by, "--json"]);
+        assert!(output.status.success(), "{}", errors(&output));
+        let groups = &lines(&output)[0]["groups"];
+        assert_eq!(
+            (&groups[0]["name"], &groups[0]["episodes"]),
+            (&json!("yes"), &json!(2))
+        );
+    }
+    let output = run(&["stats", shown(&folder.0), "--by", "answer/@why-failed"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("Did the agent claim a change?"));
+}
+
 fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_volary"))
         .args(arguments)
@@ -429,6 +557,37 @@ fn forbidden_behaviour_fails_with_reports() {
     assert_eq!(
         run(&["assert", shown(&rules), shown(&runs)]).status.code(),
         Some(0)
+    );
+    // Against the labels of a person, the rule is half right.
+    let ids = run(&["stats", shown(&runs), "--json"]);
+    let rows = lines(&ids)[0]["rows"].clone();
+    let notes = rows.as_array().unwrap().iter().enumerate().map(|(index, row)| {
+        let note = json!({
+            "id": format!("n{index}"), "episode": row["id"], "at": null, "text": "", "label": "wrong",
+            "author": "me", "changed": 1.0, "revision": 1,
+        });
+        format!("{note}\n")
+    });
+    fs::create_dir_all(runs.join(".volary")).unwrap();
+    fs::write(runs.join(".volary/notes.jsonl"), notes.collect::<String>()).unwrap();
+    let output = run(&[
+        "assert",
+        shown(&rules),
+        shown(&runs),
+        "--label",
+        "wrong",
+        "--json",
+    ]);
+    let rule = &lines(&output)[0]["rules"][0];
+    assert_eq!(
+        (&rule["precision"], &rule["recall"]),
+        (&json!(1.0), &json!(0.5))
+    );
+    let output = run(&["assert", shown(&rules), shown(&runs), "--label", "other"]);
+    assert!(
+        errors(&output).contains("has the label other"),
+        "{}",
+        errors(&output)
     );
     for (text, said) in [
         ("[[rule]]\nid = \"x\"\n", "has no condition"),

@@ -17,7 +17,8 @@ use volary_core::object;
 use self::answer::{MessageStream, read_message};
 use self::messages::{conversation, well_formed};
 use self::wire::{
-    MessagesRequest, OutputConfig, Thinking, ThinkingDisplay, ToolDefinition, WireToolChoice,
+    MessagesRequest, OutputConfig, OutputFormat, Thinking, ThinkingDisplay, ToolDefinition,
+    WireToolChoice,
 };
 use super::history::turns;
 use super::http::HeaderValue;
@@ -45,15 +46,21 @@ impl Provider for Anthropic {
         let (system, messages) = conversation(&history, request);
         let choice = request.choice();
         let is_forced = choice.as_ref().is_some_and(ToolChoice::is_forced);
-        let (output_config, thinking) = match request.sent_effort() {
+        let (effort, thinking) = match request.sent_effort() {
             None => (None, None),
             Some(Effort::None) => (None, Some(Thinking::Disabled)),
             Some(effort) => {
                 let display = ThinkingDisplay::Summarized;
                 let thinking = (!is_forced).then_some(Thinking::Adaptive { display });
-                (Some(OutputConfig { effort }), thinking)
+                (Some(effort), thinking)
             }
         };
+        let format = request
+            .sent_schema()
+            .map(|schema| OutputFormat::JsonSchema {
+                schema: schema.clone(),
+            });
+        let has_output = effort.is_some() || format.is_some();
         let body = MessagesRequest {
             model: request.model.clone(),
             max_tokens: request.max_tokens.unwrap_or(MAX_TOKENS),
@@ -63,7 +70,7 @@ impl Provider for Anthropic {
             tool_choice: choice.map(tool_choice),
             temperature: request.sent_temperature(),
             stop_sequences: request.sent_stop(),
-            output_config,
+            output_config: has_output.then_some(OutputConfig { effort, format }),
             thinking,
             stream: request.stream,
         };

@@ -169,6 +169,8 @@ fn generation(request: &ModelRequest) -> GenerationConfig {
         thinking_config: request
             .sent_effort()
             .map(|effort| thinking(effort, &request.model)),
+        response_mime_type: request.sent_schema().map(|_| "application/json".into()),
+        response_json_schema: request.sent_schema().cloned(),
     }
 }
 

@@ -14,7 +14,9 @@ use super::openai_chat::completion::read_completion;
 use super::openai_chat::messages::{ChatStyle, messages};
 use super::openai_chat::stream::ChatStream;
 use super::openai_chat::wire::ChatRequest;
-use super::openai_chat::{bearer, body_text, model_ids, models_request, tool_choice, tools};
+use super::openai_chat::{
+    bearer, body_text, model_ids, models_request, response_format, tool_choice, tools,
+};
 use super::{Answer, ApiKey, HttpRequest, ModelError, ModelRequest, Provider, StreamReader};
 
 const NAME: &str = "mistral";
@@ -45,6 +47,7 @@ impl Provider for Mistral {
             stop: request.sent_stop(),
             random_seed: request.sent_seed(),
             reasoning_effort: request.sent_effort(),
+            response_format: response_format(request),
             stream: request.stream,
             ..ChatRequest::default()
         };

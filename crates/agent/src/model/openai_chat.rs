@@ -21,7 +21,7 @@ use self::messages::{ChatStyle, messages};
 use self::stream::ChatStream;
 use self::wire::{
     ChatRequest, ChatToolChoice, FunctionDefinition, FunctionName, FunctionType, ListedModel,
-    ModelList, StreamOptions, ToolDefinition,
+    ModelList, ResponseFormat, StreamOptions, ToolDefinition,
 };
 use super::history::turns;
 use super::http::HeaderValue;
@@ -69,6 +69,7 @@ impl Provider for OpenAiChat {
             stop: request.sent_stop(),
             seed: request.sent_seed(),
             reasoning_effort: request.sent_effort(),
+            response_format: response_format(request),
             stream: request.stream,
             stream_options: has_usage.then_some(StreamOptions {
                 include_usage: true,
@@ -97,6 +98,12 @@ impl Provider for OpenAiChat {
     fn read_models(&self, body: &Json) -> Vec<Text> {
         model_ids(body)
     }
+}
+
+/// The form of the answer, if there is a schema.
+pub(super) fn response_format(request: &ModelRequest) -> Option<ResponseFormat> {
+    let json_schema = request.named_schema()?;
+    Some(ResponseFormat::JsonSchema { json_schema })
 }
 
 /// The id of a call, generated from its index if it is missing.

@@ -15,7 +15,8 @@ use self::input::input;
 use self::output::read_response;
 use self::stream::ResponseStream;
 use self::wire::{
-    FunctionTool, Include, Reasoning, ResponseRequest, ResponseToolChoice, SummaryStyle, ToolType,
+    FunctionTool, Include, Reasoning, ResponseRequest, ResponseToolChoice, SummaryStyle,
+    TextOptions, ToolType,
 };
 use super::history::turns;
 use super::openai_chat::{bearer, body_text, made_id, model_ids, models_request};
@@ -58,6 +59,10 @@ impl Provider for OpenAiResponses {
             temperature: request.sent_temperature(),
             max_output_tokens: request.max_tokens,
             reasoning,
+            text: request.named_schema().map(|mut format| {
+                format.insert("type", "json_schema");
+                TextOptions { format }
+            }),
             stream: request.stream,
         };
         HttpRequest {

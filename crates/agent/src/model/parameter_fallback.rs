@@ -24,6 +24,8 @@ pub enum ParameterFallback {
     NoSeed,
     /// No reasoning effort.
     NoEffort,
+    /// No schema of the answer.
+    NoSchema,
     /// No summaries of the reasoning.
     NoSummary,
     /// No encrypted reasoning in answers.
@@ -42,13 +44,14 @@ pub enum ParameterFallback {
 
 impl ParameterFallback {
     /// All fallbacks.
-    pub const ALL: [ParameterFallback; 13] = [
+    pub const ALL: [ParameterFallback; 14] = [
         ParameterFallback::FreeChoice,
         ParameterFallback::NoToolChoice,
         ParameterFallback::NoTemperature,
         ParameterFallback::NoStop,
         ParameterFallback::NoSeed,
         ParameterFallback::NoEffort,
+        ParameterFallback::NoSchema,
         ParameterFallback::NoSummary,
         ParameterFallback::NoEncryptedReasoning,
         ParameterFallback::NewLimitName,
@@ -79,6 +82,9 @@ impl ParameterFallback {
             ParameterFallback::NoSeed => "This model does not support a seed, so it is not sent.",
             ParameterFallback::NoEffort => {
                 "This model does not support reasoning effort in this request, so it is not sent."
+            }
+            ParameterFallback::NoSchema => {
+                "This model does not support a schema for its answer, so it is not sent."
             }
             ParameterFallback::NoSummary => "This model does not provide reasoning summaries.",
             ParameterFallback::NoEncryptedReasoning => {
@@ -144,7 +150,9 @@ pub fn fallback_for(
     let made = |fallback| request.fallbacks.has(fallback);
     let chat = matches!(kind, ProviderKind::OpenAiChat | ProviderKind::Mistral);
 
-    let found = if says("encrypted content is not supported") || says("param:include") {
+    let found = if request.sent_schema().is_some() && names_schema(&words) {
+        ParameterFallback::NoSchema
+    } else if says("encrypted content is not supported") || says("param:include") {
         ParameterFallback::NoEncryptedReasoning
     } else if says("reasoning_content") && (says("passed back") || says("missing")) {
         ParameterFallback::EmptyReasoning
@@ -200,6 +208,25 @@ fn words(error: &ModelError) -> Option<String> {
         } => Some(message.to_lowercase()),
         _ => None,
     }
+}
+
+fn names_schema(words: &str) -> bool {
+    [
+        "response_format",
+        "response format",
+        "json_schema",
+        "json schema",
+        "text.format",
+        "output_config.format",
+        "output_format",
+        "structured output",
+        "response_json_schema",
+        "responsejsonschema",
+        "response_mime_type",
+        "responsemimetype",
+    ]
+    .iter()
+    .any(|name| words.contains(name))
 }
 
 fn sends_echo(request: &ModelRequest) -> bool {
@@ -264,6 +291,7 @@ mod tests {
             stop: vec!["x".into()],
             seed: Some(1),
             effort: Some(Effort::Low),
+            schema: Some(volary_core::json!({"type": "object"})),
             stream: true,
             ..ModelRequest::default()
         }
@@ -336,6 +364,16 @@ mod tests {
                 "This model does not support the effort parameter.",
                 None,
                 Some(ParameterFallback::NoEffort),
+            ),
+            (
+                "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
+                Some("response_format"),
+                Some(ParameterFallback::NoSchema),
+            ),
+            (
+                "This model does not support structured outputs.",
+                None,
+                Some(ParameterFallback::NoSchema),
             ),
             ("temperature: must be between 0 and 1", None, None),
             ("The model `x` does not exist", None, None),

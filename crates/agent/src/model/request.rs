@@ -1,8 +1,8 @@
 //! The provider-independent request to a model.
 
 use serde::Serialize;
-use volary_core::json::{Json, Text};
-use volary_core::{AnyMessage, Tool};
+use volary_core::json::{Json, Object, Text};
+use volary_core::{AnyMessage, Tool, object};
 
 use super::parameter_fallback::ParameterFallbacks;
 
@@ -77,6 +77,8 @@ pub struct ModelRequest {
     pub seed: Option<i64>,
     /// The reasoning effort.
     pub effort: Option<Effort>,
+    /// The JSON Schema that the answer must follow: an object without other members, all of which are required.
+    pub schema: Option<Json>,
     /// Whether to stream the answer.
     pub stream: bool,
     /// The fallbacks of this model: features to omit or to express differently.
@@ -123,5 +125,19 @@ impl ModelRequest {
     pub(super) fn sent_effort(&self) -> Option<Effort> {
         use super::parameter_fallback::ParameterFallback::NoEffort;
         self.effort.filter(|_| !self.fallbacks.has(NoEffort))
+    }
+
+    /// The schema of the answer to send.
+    pub(super) fn sent_schema(&self) -> Option<&Json> {
+        use super::parameter_fallback::ParameterFallback::NoSchema;
+        self.schema
+            .as_ref()
+            .filter(|_| !self.fallbacks.has(NoSchema))
+    }
+
+    /// The schema as OpenAI takes it, which requires a name.
+    pub(super) fn named_schema(&self) -> Option<Object> {
+        let schema = self.sent_schema()?;
+        Some(object!({"name": "answer", "strict": true, "schema": (schema.clone())}))
     }
 }

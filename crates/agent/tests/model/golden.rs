@@ -70,6 +70,11 @@ fn cases() -> Vec<ModelRequest> {
             ..full.clone()
         });
     }
+    let schema = r#"{"type": "object", "properties": {"label": {"type": "string"}}}"#;
+    cases.push(ModelRequest {
+        schema: Some(volary_core::json::read(schema).unwrap()),
+        ..full
+    });
     cases
 }
 

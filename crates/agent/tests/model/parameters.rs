@@ -99,6 +99,51 @@ fn tool_choices_in_every_tongue() {
 }
 
 #[test]
+fn schemas_of_answers_in_every_tongue() {
+    let schema = r#"{"type":"object"}"#;
+    let request = ModelRequest {
+        schema: Some(volary_core::json::read(schema).unwrap()),
+        effort: Some(Effort::Low),
+        ..request()
+    };
+    let named = format!(r#"{{"name":"answer","strict":true,"schema":{schema}}}"#);
+    for (kind, path, expected) in [
+        (
+            ProviderKind::OpenAiChat,
+            "response_format.json_schema",
+            named.clone(),
+        ),
+        (
+            ProviderKind::Mistral,
+            "response_format.json_schema",
+            named.clone(),
+        ),
+        (
+            ProviderKind::OpenAiResponses,
+            "text.format.schema",
+            schema.to_owned(),
+        ),
+        (
+            ProviderKind::Anthropic,
+            "output_config.format",
+            format!(r#"{{"type":"json_schema","schema":{schema}}}"#),
+        ),
+        (
+            ProviderKind::Gemini,
+            "generationConfig.responseJsonSchema",
+            schema.to_owned(),
+        ),
+    ] {
+        assert_eq!(at(&body(kind, &request), path), expected, "{kind:?}");
+        let refused = ModelRequest {
+            fallbacks: ParameterFallbacks::default().with(ParameterFallback::NoSchema),
+            ..request.clone()
+        };
+        assert_eq!(at(&body(kind, &refused), path), "", "{kind:?}");
+    }
+}
+
+#[test]
 fn parameters_go_by_their_names() {
     let request = ModelRequest {
         temperature: Some(0.5),

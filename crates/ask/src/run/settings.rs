@@ -3,7 +3,7 @@
 use volary_agent::model::limits::{Budget, Spent};
 use volary_agent::model::price::Price;
 use volary_agent::model::retry::Patience;
-use volary_agent::model::{Effort, ModelRequest, ProviderKind, Usage};
+use volary_agent::model::{Effort, ModelRequest, ParameterFallbacks, ProviderKind, Usage};
 use volary_core::json::Text;
 
 use crate::cache::Sampling;
@@ -22,6 +22,10 @@ pub struct AskSettings {
     pub max_tokens: u32,
     pub effort: Option<Effort>,
     pub seed: Option<i64>,
+    /// Whether the schema of the reply is sent as a parameter too, which makes prefixes of the request differ between questions.
+    pub is_structured: bool,
+    /// What the model rejected in an earlier request.
+    pub fallbacks: ParameterFallbacks,
     /// The tokens of the model's context that may be used.
     pub context: u64,
     /// The number of requests at one time.
@@ -59,6 +63,8 @@ impl AskSettings {
             max_tokens: 2_000,
             effort: None,
             seed: None,
+            is_structured: false,
+            fallbacks: ParameterFallbacks::default(),
             context: 120_000,
             concurrency: 4,
             budget: Budget::default(),
@@ -103,6 +109,10 @@ impl AskSettings {
             max_tokens: Some(self.max_tokens),
             effort: self.effort,
             seed: self.seed,
+            schema: self
+                .is_structured
+                .then(|| self.question.answer.strict_schema()),
+            fallbacks: self.fallbacks,
             ..ModelRequest::default()
         }
     }

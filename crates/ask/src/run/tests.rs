@@ -428,3 +428,23 @@ fn a_trajectory_that_cannot_be_read_does_not_stop_others() {
             .any(|effect| matches!(effect, AskEffect::Send { .. }))
     );
 }
+
+#[test]
+fn a_refused_schema_is_left_out_from_then_on() {
+    let settings = AskSettings {
+        is_structured: true,
+        concurrency: 1,
+        ..settings()
+    };
+    let mut caller = Caller::new(settings, 3);
+    caller.play(AskEvent::Resume, &mut |request| {
+        let sends = request.schema.is_some() && request.fallbacks.iter().next().is_none();
+        Some(if sends {
+            status(400, "response_format is not supported")
+        } else {
+            reply(GOOD)
+        })
+    });
+    assert_eq!(caller.run.progress().answered, 3);
+    assert_eq!(caller.sent.len(), 4);
+}

@@ -53,7 +53,8 @@ impl Client {
         });
     }
 
-    fn reply(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
+    /// Sends a request, and waits for the reply.
+    pub fn reply(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
         let provider = self.kind.provider();
         let http = provider.request(&self.base_url, &self.key, request);
         let mut sending = self.agent.post(&http.url);

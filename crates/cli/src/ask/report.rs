@@ -4,12 +4,14 @@ use anyhow::Result;
 use serde::Serialize;
 use volary_agent::model::price::{PRICES_AS_OF, Prices};
 use volary_ask::answer::Evidence;
+use volary_ask::calibration::Calibration;
 use volary_ask::plan::AskPlan;
 use volary_ask::run::{AskPhase, AskRun, AskSettings, RowView};
 use volary_ask::{QuoteState, Support};
 use volary_core::quantity::{large_count_text, plural};
 
 use super::model::Target;
+use super::synthesis::Findings;
 use super::{Item, pause_text, value_text};
 use crate::output::{self, plain};
 
@@ -173,4 +175,199 @@ pub fn print_end(run: &AskRun) {
     if let AskPhase::Paused(pause) = run.phase() {
         eprintln!("{}", plain(&pause_text(pause)));
     }
+}
+
+/// The agreement of a person and the model, as a line of JSON.
+#[derive(Serialize)]
+struct CalibrationLine<'a> {
+    calibration: CalibrationBody<'a>,
+}
+
+#[derive(Serialize)]
+struct CalibrationBody<'a> {
+    /// The number of trajectories that a person labelled, and of those that both labelled.
+    labelled: usize,
+    both: usize,
+    /// The share of those that both labelled on which they agree, the one expected by chance, and Cohen's kappa. `null` where
+    /// it is not defined.
+    agreement: Option<f64>,
+    expected: Option<f64>,
+    kappa: Option<f64>,
+    differing: Vec<DifferingLine<'a>>,
+}
+
+#[derive(Serialize)]
+struct DifferingLine<'a> {
+    file: &'a str,
+    episode: &'a str,
+    name: &'a str,
+    person: &'a str,
+    model: &'a str,
+}
+
+/// Prints how far the model agrees with a person.
+pub fn print_calibration(
+    calibration: &Calibration,
+    labelled: usize,
+    items: &[Item],
+    json: bool,
+) -> Result<()> {
+    let agreement = &calibration.agreement;
+    let differing = calibration.differing.iter();
+    let differing = differing.filter_map(|(row, person, model)| {
+        let item = items.get(*row)?;
+        Some(DifferingLine {
+            file: &item.file,
+            episode: &item.id,
+            name: &item.name,
+            person,
+            model,
+        })
+    });
+    if json {
+        return output::json(&CalibrationLine {
+            calibration: CalibrationBody {
+                labelled,
+                both: agreement.items,
+                agreement: agreement.observed,
+                expected: agreement.expected,
+                kappa: agreement.kappa,
+                differing: differing.collect(),
+            },
+        });
+    }
+    let number =
+        |value: Option<f64>| value.map_or("not defined".to_owned(), |value| format!("{value:.2}"));
+    let mut text = format!(
+        "\nAgreement on {} of {labelled} labelled: {}, Cohen's kappa {}.",
+        agreement.items,
+        number(agreement.observed),
+        number(agreement.kappa)
+    );
+    for line in differing {
+        text.push_str(&format!(
+            "\n  {}: you {}, the model {}",
+            plain(line.name),
+            plain(line.person),
+            plain(line.model)
+        ));
+    }
+    output::line(&text)
+}
+
+/// The findings, as a line of JSON.
+#[derive(Serialize)]
+struct FindingsLine<'a> {
+    findings: Vec<ClaimLine<'a>>,
+    /// The answers that are cited, by their number.
+    answers: Vec<CitedLine<'a>>,
+    /// The number of answers for which there was no room in the request.
+    left_out: usize,
+    cost: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct ClaimLine<'a> {
+    claim: &'a str,
+    answers: &'a [usize],
+    /// Cited numbers of which there is no answer.
+    missing: &'a [usize],
+    /// The cited answers whose own quotes do not hold.
+    unsupported: Vec<usize>,
+    /// Whether it cites answers, all of which exist and hold.
+    holds: bool,
+}
+
+#[derive(Serialize)]
+struct CitedLine<'a> {
+    number: usize,
+    file: &'a str,
+    episode: &'a str,
+    name: &'a str,
+}
+
+/// Prints findings with the check of their citations.
+pub fn print_findings(findings: &Findings, run: &AskRun, items: &[Item], json: bool) -> Result<()> {
+    let item = |number: &usize| items.get(*findings.cited.get(number.checked_sub(1)?)?);
+    let support = |number: &usize| {
+        let row = *findings.cited.get(number.checked_sub(1)?)?;
+        match run.row(row)? {
+            RowView::Answered { record, .. } => Some(record.answer.support),
+            _ => None,
+        }
+    };
+    let claims = findings.claims.iter().map(|claim| {
+        let failed = |number: &&usize| !support(number).is_some_and(Support::holds);
+        let unsupported: Vec<usize> = claim.answers.iter().filter(failed).copied().collect();
+        ClaimLine {
+            claim: &claim.text,
+            answers: &claim.answers,
+            missing: &claim.missing,
+            holds: claim.is_supported() && unsupported.is_empty(),
+            unsupported,
+        }
+    });
+    let claims: Vec<ClaimLine<'_>> = claims.collect();
+    let mut cited: Vec<usize> = claims
+        .iter()
+        .flat_map(|claim| claim.answers.iter().copied())
+        .collect();
+    cited.sort_unstable();
+    cited.dedup();
+    let cited = cited.into_iter().filter_map(|number| {
+        let item = item(&number)?;
+        Some(CitedLine {
+            number,
+            file: &item.file,
+            episode: &item.id,
+            name: &item.name,
+        })
+    });
+    if json {
+        return output::json(&FindingsLine {
+            findings: claims,
+            answers: cited.collect(),
+            left_out: findings.left_out,
+            cost: findings.cost,
+        });
+    }
+    let mut text = "\nFindings\n".to_owned();
+    for claim in &claims {
+        text.push_str(&format!("- {}\n", plain(claim.claim)));
+        let numbers = |numbers: &[usize]| {
+            let numbers = numbers.iter().map(|number| format!("A{number}"));
+            numbers.collect::<Vec<_>>().join(", ")
+        };
+        if claim.answers.is_empty() && claim.missing.is_empty() {
+            text.push_str("  (cites no answer)\n");
+        }
+        if !claim.missing.is_empty() {
+            text.push_str(&format!("  (no such answer: {})\n", numbers(claim.missing)));
+        }
+        if !claim.unsupported.is_empty() {
+            text.push_str(&format!(
+                "  (quotes do not hold: {})\n",
+                numbers(&claim.unsupported)
+            ));
+        }
+    }
+    if claims.is_empty() {
+        text.push_str("The model wrote no list of claims.\n");
+    }
+    text.push('\n');
+    for line in cited {
+        text.push_str(&format!(
+            "[A{}] {} ({})\n",
+            line.number,
+            plain(line.name),
+            plain(line.file)
+        ));
+    }
+    if findings.left_out > 0 {
+        text.push_str(&format!(
+            "{} had no room in the request.\n",
+            plural(findings.left_out, "answer")
+        ));
+    }
+    output::line(text.trim_end())
 }

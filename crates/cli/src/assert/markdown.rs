@@ -8,8 +8,12 @@ const MOST: usize = 50;
 /// Writes a table of the rules, and lists the first matches.
 pub fn report(outcome: &Outcome) -> String {
     let mut text = format!(
-        "## Rules over {} trajectories\n\n| rule | level | matching | of them failed | of all failures |\n|---|---|---:|---:|---:|\n",
-        outcome.episodes.len()
+        "## Rules over {} trajectories\n\n| rule | level | matching | {} |\n|---|---|---:|---:|---:|\n",
+        outcome.episodes.len(),
+        match &outcome.label {
+            Some(label) => format!("of them {0} | of all {0}", cell(label)),
+            None => "of them failed | of all failures".to_owned(),
+        }
     );
     for (rule, fit) in outcome.rules.iter().zip(&outcome.fits) {
         let percent = |share: Option<f64>| {

@@ -55,7 +55,8 @@ impl TagsBeside {
     }
 }
 
-fn notes_beside(paths: &[PathBuf]) -> Result<Annotations> {
+/// The notes next to files.
+pub fn notes_beside(paths: &[PathBuf]) -> Result<Annotations> {
     let folders = paths.iter().map(|path| {
         if path.is_dir() {
             path.as_path()

@@ -98,7 +98,7 @@ pub fn random() -> Result<String> {
 }
 
 /// Compares two texts in constant time.
-fn are_equal(one: &str, other: &str) -> bool {
+pub fn are_equal(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let differences = one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b));
     one.len() == other.len() && !one.is_empty() && std::hint::black_box(differences) == 0

@@ -53,9 +53,13 @@
     main.remove();
   };
 
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  const parameters = new URLSearchParams(location.hash.slice(1));
+  const token = parameters.get("token");
+  const to = parameters.get("to");
   // The token must not stay in the address or in the history.
-  if (!location.hash.startsWith("#/")) history.replaceState(null, "", `${location.pathname}${HOME}`);
+  if (!location.hash.startsWith("#/")) {
+    history.replaceState(null, "", `${location.pathname}${to?.startsWith("/review") ? `#${to}` : HOME}`);
+  }
   globalThis.admitted = (async () => {
     const why = token && (await refusal(token));
     if (!token || why) await ask(why ?? "");

@@ -1,4 +1,8 @@
-// In the page of `volary view`: opens the library, and removes a token from the address of a browser that is in already.
+// In the page of `volary view`: opens the library, or the place in it that the address names, and removes a token from the
+// address of a browser that is in already.
 "use strict";
 
-if (!location.hash.startsWith("#/")) history.replaceState(null, "", `${location.pathname}#/review`);
+if (!location.hash.startsWith("#/")) {
+  const to = new URLSearchParams(location.hash.slice(1)).get("to");
+  history.replaceState(null, "", `${location.pathname}#${to?.startsWith("/review") ? to : "/review"}`);
+}

@@ -6,7 +6,8 @@ use anyhow::Result;
 use crate::checks::{files, name, none, read};
 use crate::project::Project;
 
-const NPM: [&str; 4] = [
+const NPM: [&str; 5] = [
+    "tests/interop/conformance/package-lock.json",
     "tests/package-lock.json",
     "xtask/npm/package-lock.json",
     "xtask/python/package-lock.json",

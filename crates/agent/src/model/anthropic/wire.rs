@@ -119,7 +119,18 @@ pub(super) enum WireToolChoice {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(Deserialize))]
 pub(super) struct OutputConfig {
-    pub effort: Effort,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<OutputFormat>,
+}
+
+/// The form of the answer.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum OutputFormat {
+    JsonSchema { schema: Json },
 }
 
 #[derive(Debug, Serialize)]

@@ -181,6 +181,10 @@ pub(super) struct GenerationConfig {
     pub seed: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_config: Option<ThinkingConfig>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_mime_type: Option<Text>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_json_schema: Option<Json>,
 }
 
 /// The thinking budget: a level, or tokens for models before 3.
@@ -297,12 +301,16 @@ impl GenerationConfig {
             stop_sequences,
             seed,
             thinking_config,
+            response_mime_type,
+            response_json_schema,
         } = self;
         temperature.is_none()
             && max_output_tokens.is_none()
             && stop_sequences.is_none()
             && seed.is_none()
             && thinking_config.is_none()
+            && response_mime_type.is_none()
+            && response_json_schema.is_none()
     }
 }
 

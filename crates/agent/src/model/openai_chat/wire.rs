@@ -35,10 +35,20 @@ pub(in crate::model) struct ChatRequest {
     pub random_seed: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<Effort>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_format: Option<ResponseFormat>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream_options: Option<StreamOptions>,
+}
+
+/// The form of the answer.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(in crate::model) enum ResponseFormat {
+    JsonSchema { json_schema: Object },
 }
 
 #[derive(Debug, Serialize)]

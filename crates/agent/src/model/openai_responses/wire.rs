@@ -27,8 +27,17 @@ pub(super) struct ResponseRequest {
     pub max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<Reasoning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<TextOptions>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stream: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+pub(super) struct TextOptions {
+    /// The schema with its type.
+    pub format: Object,
 }
 
 #[derive(Debug, Serialize)]
