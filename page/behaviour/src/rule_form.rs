@@ -41,22 +41,24 @@ pub(super) fn rule_form(state: BehaviourState, place: usize, rule: &Rule) -> Any
                 <span>{"Level"}</span>
                 <select on:change=choose_level>{options.collect_view()}</select>
             </label>
-            {pattern_fields(state, place, rule, RulePart::When)}
-            {pattern_fields(state, place, rule, RulePart::WithoutBefore)}
-            {pattern_fields(state, place, rule, RulePart::After)}
-            <fieldset class="rule-part">
-                <legend>{"And"}</legend>
-                {text_field(
-                    "At least the n-th time",
-                    &at_least.unwrap_or_default(),
-                    move |text| change(RuleChange::AtLeast(text)),
-                )}
-                {text_field(
-                    "Changes of the state below",
-                    &changes,
-                    move |text| change(RuleChange::Changes(text)),
-                )}
-            </fieldset>
+            <div class="rule-parts">
+                {pattern_fields(state, place, rule, RulePart::When)}
+                {pattern_fields(state, place, rule, RulePart::WithoutBefore)}
+                {pattern_fields(state, place, rule, RulePart::After)}
+                <fieldset class="rule-part">
+                    <legend>{"And"}</legend>
+                    {text_field(
+                        "At least the n-th time",
+                        &at_least.unwrap_or_default(),
+                        move |text| change(RuleChange::AtLeast(text)),
+                    )}
+                    {text_field(
+                        "Changes of the state below",
+                        &changes,
+                        move |text| change(RuleChange::Changes(text)),
+                    )}
+                </fieldset>
+            </div>
         </div>
     }
     .into_any()

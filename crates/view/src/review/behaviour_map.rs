@@ -1,7 +1,8 @@
 //! The map of behaviour: where the acts of many trajectories are drawn, and what each says. Pure.
 //!
 //! Layers follow from the distance to the start, so the same graph has the same picture. Layers that are wider than the picture
-//! continue in the next line. Within a layer, acts are near those that lead to them. Counts may be of fewer rows than the
+//! continue in the next line. Within a layer, acts are near those that lead to them. Edges that pass a line or lead back run in
+//! lanes beside the acts. Counts may be of fewer rows than the
 //! layout, such as of one training step: then acts keep their places.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -121,25 +122,32 @@ impl BehaviourMap {
             .enumerate()
             .map(|(place, node)| (node.node, place))
             .collect();
-        let mut weights: Vec<(usize, MapEdge)> = Vec::new();
+        let mut edges: Vec<(usize, MapEdge)> = Vec::new();
         for ((from, to), passing) in &graph.edges {
-            let (Some(start), Some(end)) = (place.get(from), place.get(to)) else {
-                continue;
-            };
-            let path = path(&nodes[*start], &nodes[*end], shape);
-            let edge = MapEdge {
-                from: *start,
-                to: *end,
-                nodes: (*from, *to),
-                path,
-            };
-            weights.push((passing.rows.len(), edge));
+            if let (Some(start), Some(end)) = (place.get(from), place.get(to)) {
+                let edge = MapEdge {
+                    from: *start,
+                    to: *end,
+                    nodes: (*from, *to),
+                    path: String::new(),
+                };
+                edges.push((passing.rows.len(), edge));
+            }
         }
-        weights.sort_by_key(|(rows, _)| *rows);
+        // Short edges get the lanes next to the acts.
+        edges.sort_by_key(|(rows, edge)| {
+            let (from, to) = (nodes[edge.from].line, nodes[edge.to].line);
+            (from.abs_diff(to), std::cmp::Reverse(*rows))
+        });
+        let mut lanes = Lanes::beside(&nodes, shape);
+        for (_, edge) in &mut edges {
+            edge.path = lanes.path(&nodes[edge.from], &nodes[edge.to]);
+        }
+        edges.sort_by_key(|(rows, _)| *rows);
         let height = lines.len() as f64 * step.1 - shape.gap.1 + 2.0 * MapShape::TOP;
         BehaviourMap {
             nodes,
-            edges: weights.into_iter().map(|(_, edge)| edge).collect(),
+            edges: edges.into_iter().map(|(_, edge)| edge).collect(),
             width,
             height: height.max(0.0),
         }
@@ -264,69 +272,119 @@ fn two_lines(name: &str, letters: usize) -> (String, Option<String>) {
     }
 }
 
-/// A curve from one act to another. What leads back runs beside the acts.
-fn path(from: &MapNode, to: &MapNode, shape: &MapShape) -> String {
-    let middle = |node: &MapNode| node.x + shape.node_width / 2.0;
-    let bottom = from.y + shape.node_height;
-    if to.line > from.line {
-        // Curves that pass a line of acts bend outward, away from the middle of the picture.
-        let skipped = (to.line - from.line - 1) as f64;
-        let centre = shape.width() / 2.0;
-        let outward = if middle(from) + middle(to) >= 2.0 * centre {
-            1.0
+/// The room beside the acts, in which edges run that pass a line or lead back, so that no act hides them.
+struct Lanes<'a> {
+    shape: &'a MapShape,
+    /// The left and the right end of the acts of each line.
+    ends: Vec<(f64, f64)>,
+    /// The lines that are taken in each lane, from the acts outward: left and right.
+    taken: [Vec<Vec<(usize, usize)>>; 2],
+}
+
+impl<'a> Lanes<'a> {
+    /// The distance of the first lane from the acts, and between lanes.
+    const FIRST: f64 = 12.0;
+    const NEXT: f64 = 7.0;
+    /// How far curves reach into the gap between two lines.
+    const REACH: f64 = 0.65;
+
+    fn beside(nodes: &[MapNode], shape: &'a MapShape) -> Lanes<'a> {
+        let count = nodes.last().map_or(0, |node| node.line + 1);
+        let mut ends = vec![(f64::INFINITY, f64::NEG_INFINITY); count];
+        for node in nodes {
+            let (left, right) = &mut ends[node.line];
+            *left = left.min(node.x);
+            *right = right.max(node.x + shape.node_width);
+        }
+        Lanes {
+            shape,
+            ends,
+            taken: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// The curve from one act to another.
+    fn path(&mut self, from: &MapNode, to: &MapNode) -> String {
+        let (shape, gap) = (self.shape, self.shape.gap.1 * Self::REACH);
+        let middle = |node: &MapNode| node.x + shape.node_width / 2.0;
+        let (start, end) = (middle(from), middle(to));
+        let (bottom, top) = (from.y + shape.node_height, to.y - 4.0);
+        if to.line == from.line {
+            return format!(
+                "M{start:.1} {:.1}C{start:.1} {:.1} {end:.1} {:.1} {end:.1} {top:.1}",
+                from.y,
+                from.y - gap,
+                to.y - gap,
+            );
+        }
+        if to.line == from.line + 1 {
+            let down = (top - bottom) / 2.0;
+            return format!(
+                "M{start:.1} {bottom:.1}C{start:.1} {:.1} {end:.1} {:.1} {end:.1} {top:.1}",
+                bottom + down,
+                top - down,
+            );
+        }
+        let half = shape.node_height / 2.0;
+        let (first, last, enters, leaves) = if to.line > from.line {
+            (
+                from.line + 1,
+                to.line - 1,
+                bottom + shape.gap.1,
+                to.y - shape.gap.1,
+            )
         } else {
-            -1.0
+            (to.line, from.line, from.y + half, to.y + half)
         };
-        let bend = outward * (skipped.min(3.0) * shape.node_width / 3.0);
-        let down = (to.y - bottom) * 0.5;
-        let inside = |x: f64| x.clamp(6.0, shape.width() - 6.0);
-        return format!(
-            "M{:.1} {bottom:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}",
-            middle(from),
-            inside(middle(from) + bend),
-            bottom + down,
-            inside(middle(to) + bend),
-            to.y - down,
-            middle(to),
-            to.y - 4.0
-        );
-    }
-    if to.line == from.line {
-        let up = shape.gap.1 * 0.7;
-        return format!(
-            "M{:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}",
-            middle(from),
-            from.y,
-            middle(from),
-            from.y - up,
-            middle(to),
-            to.y - up,
-            middle(to),
-            to.y - 4.0
-        );
-    }
-    // Back: from the side of one to the side of the other.
-    let is_right = middle(from) + middle(to) >= shape.width();
-    let (start, end, out) = if is_right {
-        let right = (from.x + shape.node_width).max(to.x + shape.node_width);
-        let out = (right + shape.margin * 0.8).min(shape.width() - 4.0);
-        (
-            from.x + shape.node_width,
-            to.x + shape.node_width + 4.0,
-            out,
+        let lane = self.take(first, last, start, end);
+        format!(
+            "M{start:.1} {bottom:.1}C{start:.1} {:.1} {lane:.1} {:.1} {lane:.1} {enters:.1}\
+             L{lane:.1} {leaves:.1}C{lane:.1} {:.1} {end:.1} {:.1} {end:.1} {top:.1}",
+            bottom + gap,
+            if to.line > from.line {
+                enters - gap
+            } else {
+                bottom + gap
+            },
+            if to.line > from.line {
+                leaves + gap
+            } else {
+                to.y - gap
+            },
+            to.y - gap,
         )
-    } else {
-        let out = (from.x.min(to.x) - shape.margin * 0.8).max(4.0);
-        (from.x, to.x - 4.0, out)
-    };
-    let half = shape.node_height / 2.0;
-    format!(
-        "M{start:.1} {:.1}C{out:.1} {:.1} {out:.1} {:.1} {end:.1} {:.1}",
-        from.y + half,
-        from.y + half,
-        to.y + half,
-        to.y + half
-    )
+    }
+
+    /// Takes the nearest lane that is free at these lines. Returns its place across.
+    fn take(&mut self, first: usize, last: usize, start: f64, end: f64) -> f64 {
+        let passed = self.ends.get(first..=last).unwrap_or_default();
+        let left = passed
+            .iter()
+            .fold(f64::INFINITY, |end, (left, _)| end.min(*left));
+        let right = passed
+            .iter()
+            .fold(f64::NEG_INFINITY, |end, (_, right)| end.max(*right));
+        let is_free = |taken: &Vec<(usize, usize)>| {
+            taken.iter().all(|(from, to)| *to < first || *from > last)
+        };
+        let free = [0, 1].map(|side| {
+            let lanes: &Vec<Vec<(usize, usize)>> = &self.taken[side];
+            lanes.iter().position(is_free).unwrap_or(lanes.len())
+        });
+        let away = |lane: usize| Self::FIRST + Self::NEXT * lane as f64;
+        let places = [
+            (left - away(free[0])).max(3.0),
+            (right + away(free[1])).min(self.shape.width() - 3.0),
+        ];
+        let distance = |place: f64| (place - start).abs() + (place - end).abs();
+        let side = usize::from(distance(places[1]) <= distance(places[0]));
+        let lanes = &mut self.taken[side];
+        if free[side] == lanes.len() {
+            lanes.push(Vec::new());
+        }
+        lanes[free[side]].push((first, last));
+        places[side]
+    }
 }
 
 /// How well the rows of an act or an edge went.
