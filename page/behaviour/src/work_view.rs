@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use volary_app::behaviour::work::BehaviourWork;
 use volary_app::behaviour::{BehaviourEvent, BehaviourJob};
-use volary_ui::AlertWords;
+use volary_ui::alert_box::AlertWords;
 use volary_ui::text::inert;
 
 use super::state::BehaviourState;
