@@ -74,6 +74,7 @@ const OF_THE_PAGE: &[&str] = &[
     "volary-ui",
     "volary-connections",
     "volary-library-client",
+    "volary-behaviour",
     "volary-workers",
     "volary-playground",
     "volary-evaluate",

@@ -26,16 +26,21 @@ pub const COLUMNS: [Column; 13] = [
     Column::Outcome,
 ];
 
-/// [`COLUMNS`], and the counts and figures of recorded tokens that some rows have.
+/// [`COLUMNS`], and the counts and figures of recorded tokens and the diagnostics that some rows have.
 pub fn columns(rows: &[Row]) -> Vec<Column> {
     /// The maximum number of streams with a column.
     const MOST_STREAMS: usize = 100;
     let counts = [Column::RecordedTokens, Column::TrainedTokens];
     let is_known = |column: &Column| rows.iter().any(|row| row.cell(column) != Cell::Empty);
-    let counts = counts.into_iter().filter(is_known);
+    let counts = counts.into_iter().filter(|column| is_known(column));
     let figures = found_columns(rows, MOST_STREAMS).into_iter();
     let figures = figures.map(|(column, _)| column);
-    let figures = figures.filter(|column| matches!(column, Column::TokenFigure(_)));
+    let figures = figures.filter(|column| match column {
+        Column::TokenFigure(_) => true,
+        // Steps are compared with other rows, which not every caller does.
+        Column::Diagnostic(_) => is_known(column),
+        _ => false,
+    });
     COLUMNS.into_iter().chain(counts).chain(figures).collect()
 }
 
@@ -72,7 +77,8 @@ pub fn to_text<'a>(rows: impl IntoIterator<Item = &'a Row>, columns: &[Column]) 
     text
 }
 
-fn title(column: &Column) -> String {
+/// The title of a column.
+pub fn title(column: &Column) -> String {
     match column {
         Column::Name => "name",
         Column::Environment => "environment",
@@ -99,7 +105,9 @@ fn title(column: &Column) -> String {
         Column::Origin => "origin",
         Column::Added => "added",
         Column::Size => "bytes",
+        Column::Cluster => "cluster",
         Column::TokenFigure(column) => return figure_title(column),
+        Column::Diagnostic(kind) => return kind.name().replace('-', "_"),
         Column::Score(name) => return format!("score {name}"),
         Column::Metadata(path) => return path.join("."),
     }

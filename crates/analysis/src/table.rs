@@ -3,7 +3,7 @@
 //! - [`filter`]: filters of rows. [`order`]: their order. [`arrange`]: both, incrementally. [`groups`]: by task, by
 //!   run, by any column. [`view`]: all settings as a part of an address. [`variation`]: columns with the same value in
 //!   all rows. [`cross`]: cross table of two columns. [`forks`]: rows with a common beginning. [`token_column`]: figures of
-//!   recorded tokens.
+//!   recorded tokens. [`diagnostic_column`]: what is wrong in the behaviour.
 //!
 //! Invariants: an unknown cell is [`Cell::Empty`], never zero; it passes only the filter for empty cells, and
 //! comes last in either direction.
@@ -11,6 +11,7 @@
 pub mod arrange;
 pub mod chart;
 pub mod cross;
+pub mod diagnostic_column;
 pub mod filter;
 pub mod forks;
 pub mod groups;
@@ -27,6 +28,7 @@ use volary_core::json::{Json, Object, Text};
 use volary_episode::episode::{EndingKind, Episode, Score, TaskReference};
 use volary_episode::token_record::{TokenCounts, TokenRecord};
 
+use crate::behaviour::diagnostics::{DiagnosticCounts, DiagnosticKind, diagnostics};
 use crate::repetition::repeated_calls;
 use crate::result::Verdict;
 use crate::spans::{SpanBars, spans};
@@ -66,6 +68,13 @@ pub struct Row {
     pub trained_tokens: Option<u64>,
     /// Figures of the recorded tokens. `None` in rows of older versions.
     pub token_figures: Option<Box<TokenFigures>>,
+    /// The number of diagnostics of each kind. `None` in rows of older versions.
+    pub diagnostics: Option<Box<DiagnosticCounts>>,
+    /// The number of steps beyond the shortest success of its task. It depends on other rows, so it is filled in for display
+    /// ([`diagnostic_column::fill_extra_steps`]) and never stored.
+    pub extra_steps: Option<u64>,
+    /// The cluster of similar behaviour that it is in. Filled in for display and never stored.
+    pub cluster: Option<Text>,
     /// The cost in US dollars.
     pub cost: Option<f64>,
     /// The duration in seconds.
@@ -128,6 +137,10 @@ pub enum Column {
     TrainedTokens,
     /// A figure of the recorded tokens.
     TokenFigure(TokenColumn),
+    /// The number of diagnostics of a kind.
+    Diagnostic(DiagnosticKind),
+    /// The cluster of similar behaviour.
+    Cluster,
     /// The cost in US dollars.
     Cost,
     /// The duration in seconds.
@@ -237,6 +250,7 @@ impl Row {
                 let record = TokenRecord::of(episode)?.ok()?;
                 Some(Box::new(TokenFigures::of(&record)))
             }),
+            diagnostics: Some(Box::new(DiagnosticCounts::of(&diagnostics(episode)))),
             cost: usage.cost,
             seconds: episode
                 .seconds
@@ -261,8 +275,13 @@ impl Row {
 
     /// Whether it is known not to have succeeded.
     pub fn failed(&self) -> bool {
-        let verdict = Verdict::of(self.reward, Some(&self.outcome), &self.scores);
-        matches!(verdict, Some(Verdict::Failed | Verdict::Partial))
+        self.succeeded() == Some(false)
+    }
+
+    /// Whether it succeeded; `None` if that is unknown. A part of a success is none.
+    pub fn succeeded(&self) -> Option<bool> {
+        let verdict = Verdict::of(self.reward, Some(&self.outcome), &self.scores)?;
+        Some(verdict == Verdict::Succeeded)
     }
 
     /// The value of a column.
@@ -283,6 +302,8 @@ impl Row {
             Column::RecordedTokens => number(self.recorded_tokens.map(|tokens| tokens as f64)),
             Column::TrainedTokens => number(self.trained_tokens.map(|tokens| tokens as f64)),
             Column::TokenFigure(column) => number(column.value(self)),
+            Column::Diagnostic(kind) => number(diagnostic_column::value(*kind, self)),
+            Column::Cluster => known(self.cluster.as_ref()),
             Column::Cost => number(self.cost),
             Column::Time => number(self.seconds),
             Column::Started => number(self.started),
@@ -318,7 +339,7 @@ impl Cell<'_> {
     }
 }
 
-/// The columns that some rows have, with the number of such rows: figures of tokens, then scores and metadata by
+/// The columns that some rows have, with the number of such rows: figures of tokens, diagnostics, then scores and metadata by
 /// decreasing number, at most `limit` of each. Of metadata, only numbers, short texts and booleans count.
 pub fn found_columns<'a>(
     rows: impl IntoIterator<Item = &'a Row, IntoIter: Clone>,
@@ -326,6 +347,7 @@ pub fn found_columns<'a>(
 ) -> Vec<(Column, usize)> {
     let rows = rows.into_iter();
     let figures = token_column::found(rows.clone(), limit);
+    let diagnostics = diagnostic_column::found(rows.clone());
     let mut counts: BTreeMap<(bool, Vec<Text>), usize> = BTreeMap::new();
     for row in rows {
         for score in &row.scores {
@@ -345,7 +367,11 @@ pub fn found_columns<'a>(
             count,
         ),
     };
-    figures.into_iter().chain(columns.map(column)).collect()
+    figures
+        .into_iter()
+        .chain(diagnostics)
+        .chain(columns.map(column))
+        .collect()
 }
 
 /// The texts of a column with the number of rows that have them, the most frequent first; at most `limit`.

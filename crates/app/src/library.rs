@@ -226,6 +226,10 @@ impl Library {
             | Event::Places { .. }
             | Event::Checked { .. }
             | Event::Sensitive { .. }
+            | Event::Signatures(_)
+            | Event::Clusters(_)
+            | Event::RuleMatches { .. }
+            | Event::ProposedRules { .. }
             | Event::Episode(_)
             | Event::Refused { .. } => Vec::new(),
         }

@@ -12,8 +12,8 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 
 use parts::{
-    codecs, command, environments, evaluate, first_load, library, long_episode, python, review,
-    school, server, streaming, tau_bench, tokens, training,
+    behaviour, codecs, command, environments, evaluate, first_load, library, long_episode, python,
+    review, school, server, streaming, tau_bench, tokens, training,
 };
 use project::Project;
 
@@ -44,7 +44,7 @@ pub struct Row {
 
 type Part = fn(&Project) -> Result<Vec<Row>>;
 
-const PARTS: [(&str, Part); 15] = [
+const PARTS: [(&str, Part); 16] = [
     ("first-load", first_load::measure),
     ("long-episode", long_episode::measure),
     ("review", review::measure),
@@ -57,6 +57,7 @@ const PARTS: [(&str, Part); 15] = [
     ("server", server::measure),
     ("codecs", codecs::measure),
     ("library", library::measure),
+    ("behaviour", behaviour::measure),
     ("command", command::measure),
     ("training", training::measure),
     ("school", school::measure),

@@ -1,5 +1,6 @@
 //! The parts of the benchmark, one per file.
 
+pub mod behaviour;
 pub mod codecs;
 pub mod command;
 pub mod environments;

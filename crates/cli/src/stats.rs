@@ -11,8 +11,10 @@ use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 use schemars::JsonSchema;
 use serde::Serialize;
+use volary_analysis::behaviour::diagnostics::DiagnosticKind;
 use volary_analysis::csv;
 use volary_analysis::statistics::{Estimate, mean, mean_over_tasks};
+use volary_analysis::table::diagnostic_column::extra_steps_of;
 use volary_analysis::table::groups::{Group, GroupBy, GroupOrder, SUCCESS, grouped, passes};
 use volary_analysis::table::order::Direction;
 use volary_analysis::table::view::read_column;
@@ -55,7 +57,8 @@ pub struct Stats {
     fields: Option<PathBuf>,
 
     /// Group the episodes by task (trials of one task by one model and agent), run, model, agent, environment, outcome or
-    /// another column of Review, or by a member of their metadata, such as step. `answer` groups by the answers of `volary ask`
+    /// another column of Review such as diagnostic/ignored-errors, or by a member of their metadata, such as step. `answer`
+    /// groups by the answers of `volary ask`
     /// to the only question, `answer/TEXT` to the question that contains the text, `answer/@NAME` to one of Volary's
     #[arg(long, value_name = "COLUMN", value_parser = group_by)]
     by: Option<GroupBy>,
@@ -181,6 +184,9 @@ struct RowLine {
     /// Figures of the recorded tokens, by the titles that they have in CSV.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     token_figures: BTreeMap<String, f64>,
+    /// The number of diagnostics of each kind that occurs, by their titles in CSV.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    diagnostics: BTreeMap<String, f64>,
 }
 
 impl Stats {
@@ -201,6 +207,10 @@ impl Stats {
             },
         )?;
         report.print();
+        let extra_steps = extra_steps_of(&rows);
+        for (row, extra) in rows.iter_mut().zip(extra_steps) {
+            row.extra_steps = extra;
+        }
         if self.csv {
             output::write(csv::to_text(&rows, &csv::columns(&rows)).as_bytes())?;
         } else {
@@ -401,7 +411,15 @@ impl RowLine {
             Column::TokenFigure(column) => Some((csv::figure_title(&column), column.value(row)?)),
             _ => None,
         };
+        let kinds = DiagnosticKind::ALL.into_iter().filter_map(|kind| {
+            let column = Column::Diagnostic(kind);
+            match row.cell(&column) {
+                Cell::Number(number) if number > 0.0 => Some((csv::title(&column), number)),
+                _ => None,
+            }
+        });
         RowLine {
+            diagnostics: kinds.collect(),
             id: row.id.to_string(),
             name: row.name.to_string(),
             environment: text(Column::Environment),

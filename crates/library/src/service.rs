@@ -3,7 +3,7 @@
 //!
 //! - `state`: the state, with `previews` and `search_state`. `listing`: all episodes, from the store and from changes by other tabs. `opening`: opens an episode from
 //!   where it is stored. `first_episode`: the first episode of files that are not stored.
-//!   `finding`: full-text search. `exporting`: files of several episodes.
+//!   `finding`: full-text search. `behaviour`: what agents do in many episodes. `exporting`: files of several episodes.
 //! - `listed_files`: the files of a list, which `volary view` writes while it reads folders. `continuation`: reads on in
 //!   files that have grown, and `renewal` keeps the rows of those that are read again.
 //! - `reading`: files to episodes; `running_import`: what its steps share. Large files are imported by `streaming_import`, each a `large_file`. Their first episode can be
@@ -15,6 +15,7 @@
 //! episode is opened between two slices of a large file.
 
 mod annotations;
+mod behaviour;
 mod cancelled;
 mod continuation;
 mod exporting;
@@ -45,6 +46,7 @@ mod whole_file_import;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use volary_analysis::behaviour::rules;
 use volary_analysis::sensitive;
 use volary_analysis::table::Row;
 use volary_core::Clock;
@@ -115,6 +117,18 @@ impl LibraryService {
                 };
                 exporting::export_findings(self, page, is_masked, send).await;
             }
+            Request::Signatures { ids } => behaviour::signatures(self, id, &ids, send).await,
+            Request::Clusters { episodes } => behaviour::clusters(self, id, &episodes, send).await,
+            Request::MatchRules { rules, ids } => {
+                behaviour::match_rules(self, id, &rules, &ids, send).await;
+            }
+            Request::ProposeRules { id, step } => match opening::episode(self, &id).await {
+                Ok(episode) => {
+                    let rules = rules::proposals(&episode, step as usize);
+                    send(Output::Event(Event::ProposedRules { rules }));
+                }
+                Err(error) => refuse(error.to_string()),
+            },
             Request::Cancel { reading } => self.cancelled.add(reading),
             Request::Settle => finding::settle(self).await,
             Request::Map { mappings } => drop(self.mappings.replace(mappings)),

@@ -3,12 +3,14 @@
 //! Requests are handled concurrently: an episode is opened while a large file is being read.
 
 use serde::{Deserialize, Serialize};
+use volary_analysis::behaviour::rules::Rule;
 use volary_analysis::sensitive;
 use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_episode::passages::{TextPart, TextPosition};
 use volary_formats::import::fields::{FieldMapping, Mappings, Shape};
 
+use crate::behaviour::{ClusterReport, JudgedEpisode, RuleHit, SignatureSet};
 use crate::coded;
 use crate::envelope::{self, Channel, RequestId};
 use crate::episode::EpisodeChunk;
@@ -122,6 +124,19 @@ pub enum Request {
         head: Text,
         /// The mapping.
         fields: FieldMapping,
+    },
+    /// Send the signatures of episodes, in this order: [`Event::Signatures`]. A [`Request::Cancel`] ends this and the other
+    /// requests about behaviour.
+    Signatures { ids: Vec<Text> },
+    /// Find groups of similar behaviour: [`Event::Clusters`].
+    Clusters { episodes: Vec<JudgedEpisode> },
+    /// Find the episodes in which rules hold: [`Event::RuleMatches`].
+    MatchRules { rules: Vec<Rule>, ids: Vec<Text> },
+    /// Send the rules that a step suggests: [`Event::ProposedRules`].
+    ProposeRules {
+        id: Text,
+        /// From 1.
+        step: u64,
     },
     /// Send the first episode of files, in chunks, and store nothing.
     ReadFirst {
@@ -325,6 +340,14 @@ pub enum Event {
         why: Text,
         advice: Text,
     },
+    /// The answer to [`Request::Signatures`].
+    Signatures(SignatureSet),
+    /// The answer to [`Request::Clusters`].
+    Clusters(ClusterReport),
+    /// The answer to [`Request::MatchRules`]: one list for each rule.
+    RuleMatches { matches: Vec<Vec<RuleHit>> },
+    /// The answer to [`Request::ProposeRules`], the most specific first.
+    ProposedRules { rules: Vec<Rule> },
     /// Something could not be stored. It exists until the page is left.
     NotKept {
         /// The reason, for the user.

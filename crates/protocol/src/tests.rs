@@ -8,6 +8,8 @@ use std::fmt::Debug;
 use std::path::Path;
 
 use volary_agent::evaluation::{Actor, CellResult, Job, Plan, PlannedPolicy, PlannedTask};
+use volary_analysis::behaviour::rules::{ActPattern, Rule, RuleLevel};
+use volary_analysis::behaviour::signature::Signature;
 use volary_analysis::sensitive::{self, FindingKind};
 use volary_analysis::table::Row;
 use volary_core::json::{Json, Object};
@@ -22,6 +24,9 @@ use volary_school::inspect::ExamRecord;
 use volary_school::record::SampleRecord;
 use volary_school::{Behaviour, Difficulty, GroupRecord, Knobs, UpdateMetrics};
 
+use crate::behaviour::{
+    BehaviourCluster, ClusterParting, ClusterReport, JudgedEpisode, RuleHit, SignatureSet,
+};
 use crate::envelope::{
     self, Channel, Delivery, decode_delivery, decode_event, decode_header, decode_request,
     encode_delivery, encode_event,
@@ -182,6 +187,27 @@ fn tagged_episode() -> TaggedEpisode {
     }
 }
 
+fn rule() -> Rule {
+    Rule {
+        id: "unread".into(),
+        title: "It was not read".into(),
+        level: RuleLevel::Warning,
+        when: Some(ActPattern {
+            tool: Some("cancel*".into()),
+            arguments: vec![("id".into(), "7".into())],
+            failed: Some(false),
+            same: Vec::new(),
+        }),
+        without_before: Some(ActPattern {
+            same: vec!["id".into()],
+            ..ActPattern::default()
+        }),
+        after: None,
+        at_least: Some(2),
+        changes: Some("orders.1".into()),
+    }
+}
+
 fn library_requests() -> Vec<library::Request> {
     use library::Request;
     let ids = || vec!["a\"b".into(), "7 (2)".into()];
@@ -269,6 +295,21 @@ fn library_requests() -> Vec<library::Request> {
             head: r#"{"q": 1}"#.into(),
             fields: FieldMapping::default(),
         },
+        Request::Signatures { ids: ids() },
+        Request::Clusters {
+            episodes: vec![JudgedEpisode {
+                id: "a".into(),
+                succeeded: Some(false),
+            }],
+        },
+        Request::MatchRules {
+            rules: vec![rule()],
+            ids: ids(),
+        },
+        Request::ProposeRules {
+            id: "a".into(),
+            step: 3,
+        },
         Request::ReadFirst {
             files: vec![NamedFile {
                 name: "a.json".to_owned(),
@@ -327,6 +368,41 @@ fn library_events() -> Vec<library::Event> {
             status: Some(404),
             answered: true,
         }),
+        Event::Signatures(SignatureSet {
+            alphabet: vec!["look".to_owned(), "take".to_owned()].into(),
+            signatures: vec![
+                Some(Signature {
+                    symbols: vec![0, 1],
+                    counts: vec![1, 2],
+                    steps: vec![1, 2],
+                }),
+                None,
+            ],
+        }),
+        Event::Clusters(ClusterReport {
+            clusters: vec![BehaviourCluster {
+                name: "look → take".into(),
+                ids: vec!["a".into()],
+                typical: "a".into(),
+                sequence: "look → take ×2".into(),
+                succeeded: 0,
+                judged: 1,
+                words: vec!["card".into()],
+                parting: Some(ClusterParting {
+                    from: 1,
+                    common: vec!["look".into()],
+                    here: Some((2, "take".into())),
+                    there: None,
+                }),
+            }],
+            unread: 1,
+        }),
+        Event::RuleMatches {
+            matches: vec![vec![RuleHit { row: 0, step: 3 }]],
+        },
+        Event::ProposedRules {
+            rules: vec![rule()],
+        },
         Event::Listed,
         Event::Gone {
             ids: vec!["a".into()],

@@ -82,7 +82,9 @@ pub fn heading(column: &Column) -> String {
         Column::Origin => "Origin",
         Column::Added => "Added",
         Column::Size => "Size",
+        Column::Cluster => "Cluster",
         Column::TokenFigure(column) => return column.heading(),
+        Column::Diagnostic(kind) => return kind.heading(),
         Column::Score(name) => return name.to_string(),
         Column::Metadata(path) => return path.join("."),
     };
@@ -105,6 +107,7 @@ pub fn class(column: &Column) -> &'static str {
         | Column::Started
         | Column::Origin
         | Column::Added
+        | Column::Cluster
         | Column::Metadata(_) => "column-text",
         Column::Outcome => "column-outcome",
         Column::Reward => "column-number column-reward",
@@ -119,7 +122,8 @@ pub fn class(column: &Column) -> &'static str {
         | Column::Time
         | Column::Size
         | Column::Score(_)
-        | Column::TokenFigure(_) => "column-number",
+        | Column::TokenFigure(_)
+        | Column::Diagnostic(_) => "column-number",
     }
 }
 
@@ -137,7 +141,8 @@ pub fn cell_text(row: &Row, column: &Column) -> String {
             | Column::RepeatedCalls
             | Column::Tokens
             | Column::RecordedTokens
-            | Column::TrainedTokens,
+            | Column::TrainedTokens
+            | Column::Diagnostic(_),
             Cell::Number(count),
         ) => large_count_text(count as u64),
         (Column::TokenFigure(column), Cell::Number(count)) if column.is_count() => {

@@ -6,10 +6,13 @@
 //! - [`group_cells`]: the table of groups; [`cross_cells`]: groups by two columns.
 //! - [`episode_facts`]: the facts about an episode; [`forked`]: which episode continues another one; [`note_texts`]: notes;
 //!   [`grid_texts`]: several episodes as a grid; [`side_panels`]: the panels next to an episode; [`tool_details`]: its tools.
+//! - [`behaviour_map`]: the map of behaviour; [`behaviour_cells`]: what the table shows of behaviour.
 //! - [`training`]: training runs.
 //! - [`mapping_texts`]: the mapping of the members of unknown records.
 
 pub mod address;
+pub mod behaviour_cells;
+pub mod behaviour_map;
 pub mod column_widths;
 pub mod cross_cells;
 pub mod episode_facts;

@@ -6,6 +6,7 @@ use volary_app::library::replies::{self, EpisodeReply, LibraryReply};
 use volary_core::json::Text;
 use volary_episode::Episode;
 use volary_formats::import::fields::FieldMapping;
+use volary_protocol::RequestId;
 use volary_protocol::library::{EpisodeMatch, Event, Request, SensitiveEpisode, TaggedEpisode};
 
 use super::LibraryClient;
@@ -99,6 +100,33 @@ pub fn find_sensitive(
             checked(found);
         }
     });
+}
+
+/// Sends a request whose work may take long. `replied` is called with each reply, and with `None` after the last one. Returns
+/// the id by which [`cancel`] ends it; `None` if there is no worker.
+pub fn follow(
+    client: LibraryClient,
+    request: &Request,
+    mut replied: impl FnMut(LibraryReply) + 'static,
+) -> Option<RequestId> {
+    let mut replies = client.call(request, Vec::new()).map(|sent| sent.replies);
+    let id = replies.as_ref().map(Replies::id);
+    spawn(async move {
+        loop {
+            let reply = next(&mut replies).await;
+            let is_last = !matches!(&reply, Some(Ok(_)));
+            replied(reply);
+            if is_last {
+                break;
+            }
+        }
+    });
+    id
+}
+
+/// Cancels a request. If it ended meanwhile, nothing happens.
+pub fn cancel(client: LibraryClient, id: RequestId) {
+    client.call(&Request::Cancel { reading: id }, Vec::new());
 }
 
 /// The next reply, without attachments; `None` if there is no worker.

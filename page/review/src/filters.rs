@@ -9,6 +9,7 @@ use volary_analysis::table::{Column, choices};
 use volary_view::library::{FIRST_COLUMNS, heading};
 
 use super::selection::{Look, sampled};
+use volary_behaviour::link::{BehaviourButton, NarrowingChip};
 use volary_browser as browser;
 use volary_ui::icon::{Glyph, NamedIcon};
 use volary_ui::text::inert;
@@ -26,9 +27,11 @@ pub(super) fn FilterBar(look: Look) -> impl IntoView {
     view! {
         <div class="filter-bar">
             {move || filter_chips(look)}
+            <NarrowingChip link=look.behaviour/>
             <NewFilter look/>
             <GroupChoice look/>
             <ChartButton look/>
+            <BehaviourButton link=look.behaviour/>
             <ColumnChoice look/>
         </div>
         <HiddenColumns look/>

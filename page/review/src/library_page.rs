@@ -8,6 +8,7 @@ use super::chosen::ChosenBar;
 use super::field_mapping::{FieldMappings, Mapping, Remembered};
 use super::filters::FilterBar;
 use super::groups::Groups;
+use super::opened_pages;
 use super::progress::Progress;
 use super::selection::Look;
 use super::storage_dialog::StorageLine;
@@ -15,6 +16,7 @@ use super::table::Table;
 use super::training::Training;
 use volary_browser::files;
 use volary_library_client::{LibraryClient, imports};
+use volary_ui::lazy::lazy;
 use volary_ui::text::inert;
 
 /// The URL of example trajectories that are part of the site (`crates/agent/tests/example` generates them).
@@ -44,11 +46,26 @@ pub(super) fn LibraryPage(look: Look, training: Training) -> impl IntoView {
             </Show>
             <ChosenBar look/>
             <Charts look/>
+            <Behaviour look/>
             <Groups look/>
             <Table look/>
             <Remembered mapping/>
             <StorageLine look/>
         </section>
+    }
+}
+
+/// The panel of behaviour, whose code is loaded when it is first opened.
+#[component]
+fn Behaviour(look: Look) -> impl IntoView {
+    let is_open = look.behaviour.is_open;
+    let was_opened = Memo::new(move |former: Option<&bool>| {
+        former.is_some_and(|former| *former) || is_open.get()
+    });
+    view! {
+        <Show when=move || was_opened.get()>
+            {lazy("the behaviour of trajectories", opened_pages::load_behaviour)}
+        </Show>
     }
 }
 
@@ -58,6 +75,7 @@ fn Head(look: Look, training: Training) -> impl IntoView {
     let count = move || {
         let all = client.rows.with(|rows| rows.len());
         let is_narrowed = client.matches.with(Option::is_some)
+            || look.behaviour.narrowed.with(Option::is_some)
             || look.filters.with(|filters| !filters.is_empty());
         if is_narrowed {
             let shown = look.shown.with(|rows| rows.len());

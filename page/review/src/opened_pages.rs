@@ -16,6 +16,7 @@ use super::progress::Progress;
 use super::sequence::SequenceBar;
 use super::training::TrainingPage;
 use super::training::trail::Trail;
+use volary_behaviour::panel::{BehaviourInputs, BehaviourPanel};
 use volary_browser::appearance;
 use volary_browser::lazy::{DrawFn, Loaded};
 use volary_ui::keep_alive::KeepAlive;
@@ -46,6 +47,26 @@ fn opened_pages() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../../../style/training.css"));
     appearance::adopt(include_str!("../../../style/present.css"));
     Ok(|| view! { <OpenedPages/> }.into_any())
+}
+
+/// Loads the code of the panel of behaviour, which is in the same part.
+pub fn load_behaviour() -> Coming {
+    Box::pin(behaviour())
+}
+
+#[wasm_split(opened, wasm_split_path = leptos::wasm_split, fallible)]
+fn behaviour() -> Loaded<DrawFn> {
+    appearance::adopt(include_str!("../../../style/behaviour.css"));
+    Ok(|| {
+        let look = use_review().look;
+        let inputs = BehaviourInputs {
+            client: look.client,
+            link: look.behaviour,
+            shown: look.shown.into(),
+            notes: look.notes.all,
+        };
+        view! { <BehaviourPanel inputs/> }.into_any()
+    })
 }
 
 #[component]

@@ -124,7 +124,7 @@ pub(super) struct Review {
     pub(super) grid: Grid,
     pub(super) notes: Notes,
     /// The display state of the table.
-    look: Look,
+    pub(super) look: Look,
     /// The position of the open episode in the table.
     pub(super) sequence: Sequence,
     /// The training runs among the rows of the table.

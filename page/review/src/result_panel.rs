@@ -2,6 +2,7 @@
 //! answer, what the agent said last, the submitted patch as a diff, and the last error.
 
 use leptos::prelude::*;
+use volary_analysis::behaviour::diagnostics::diagnostics;
 use volary_analysis::result::{IntermediateScore, LastError, LastWords, PatchLine, Verdict};
 use volary_analysis::scores::grades;
 use volary_core::json::Text;
@@ -11,6 +12,7 @@ use volary_view::summary::reward_text;
 use volary_view::text::cut_at;
 
 use super::viewer::Viewer;
+use volary_behaviour::diagnostics_view::diagnostics_section;
 use volary_ui::text::inert;
 use volary_view::review::episode_facts::{
     PatchCounts, ending_texts, grade_text, score_text, verdict_class,
@@ -34,6 +36,8 @@ pub(super) fn ResultPanel(viewer: Viewer) -> impl IntoView {
             .last_error
             .as_ref()
             .map(|error| last_error(viewer, error));
+        let found = viewer.shown.episode.with(|episode| diagnostics(episode));
+        let select = Callback::new(move |step| viewer.select(step));
         let is_told = viewer
             .shown
             .episode
@@ -52,6 +56,7 @@ pub(super) fn ResultPanel(viewer: Viewer) -> impl IntoView {
                 {error}
                 {result.last_words.as_ref().map(|words| last_words(viewer, words))}
                 {intermediate(viewer, &result.intermediate)}
+                {diagnostics_section(&found, select)}
                 {result.patches.iter().map(|(name, patch)| patch_view(name, patch)).collect_view()}
                 {nothing}
             </div>

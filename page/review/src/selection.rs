@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_analysis::table::arrange::{Arranging, Only, Wanted};
+use volary_analysis::table::diagnostic_column::need_extra_steps;
 use volary_analysis::table::filter::Filter;
 use volary_analysis::table::groups::GroupOrder;
 use volary_analysis::table::order::Direction;
@@ -16,8 +17,10 @@ use volary_view::library::{COLUMNS, FIRST_COLUMNS, Sort};
 
 use super::gradually::{Work, gradually};
 use super::notes::Notes;
+use volary_behaviour::link::BehaviourLink;
 use volary_library_client::LibraryClient;
 use volary_protocol::library::Match;
+use volary_view::review::behaviour_cells::with_behaviour;
 use volary_view::review::group_cells::{next_order, range_with_zero};
 use volary_view::review::row_selection::RowSelection;
 pub use volary_view::review::table_rows::sampled;
@@ -33,7 +36,9 @@ const ARRANGED: usize = 512;
 pub struct Look {
     pub client: LibraryClient,
     pub notes: Notes,
-    /// The rows of the library, with the notes on them.
+    /// What the table shares with the panel of behaviour.
+    pub behaviour: BehaviourLink,
+    /// The rows of the library, with the notes on them, and what else is filled in for display.
     pub rows: Memo<Arc<Vec<Arc<Row>>>>,
     /// The minimum and the maximum reward, extended to include 0. The bars of rewards span this range.
     pub rewards: Memo<(f64, f64)>,
@@ -75,12 +80,31 @@ pub type HitsById = std::collections::HashMap<Text, Match>;
 impl Look {
     /// The initial state.
     pub fn new(client: LibraryClient, notes: Notes) -> Look {
-        let rows = Memo::new(move |_| {
-            client
-                .rows
-                .with(|rows| notes.all.with(|notes| noted(rows, notes)))
-        });
+        let behaviour = BehaviourLink::new();
         let chosen_columns = RwSignal::new(None::<Arc<Vec<Column>>>);
+        let filters = RwSignal::new(Vec::<(Column, Filter)>::new());
+        let sort = RwSignal::new(None::<Sort>);
+        let groups = RwSignal::new(Vec::<Column>::new());
+        let chart = RwSignal::new(None::<(Column, Column)>);
+        let needs_extra_steps = Memo::new(move |_| {
+            chosen_columns
+                .with(|columns| columns.iter().any(|columns| need_extra_steps(&**columns)))
+                || filters
+                    .with(|filters| need_extra_steps(filters.iter().map(|(column, _)| column)))
+                || sort.with(|sort| need_extra_steps(sort.iter().map(|(column, _)| column)))
+                || groups.with(|groups| need_extra_steps(groups))
+                || chart.with(|chart| {
+                    need_extra_steps(chart.iter().flat_map(|(one, other)| [one, other]))
+                })
+        });
+        let rows = Memo::new(move |_| {
+            let rows = client
+                .rows
+                .with(|rows| notes.all.with(|notes| noted(rows, notes)));
+            behaviour
+                .clusters
+                .with(|clusters| with_behaviour(rows, clusters, needs_extra_steps.get()))
+        });
         let uniform = gradually(Vec::new(), move || -> Work<Vec<Uniform>> {
             let (rows, mut seen) = (rows.get(), 0);
             let mut variation = Some(Variation::new(FIRST_COLUMNS));
@@ -109,8 +133,6 @@ impl Look {
                 .get()
                 .unwrap_or_else(|| hidden.with(|hidden| Arc::new(default_columns(hidden))))
         });
-        let filters = RwSignal::new(Vec::new());
-        let sort = RwSignal::new(None::<Sort>);
         let found = Memo::new(move |_| {
             client.matches.with(|matches| {
                 let matches = matches.as_ref()?.iter();
@@ -125,6 +147,12 @@ impl Look {
                     found.contains_key(&row.id) || has_notes_with(row, &words)
                 })
             });
+            let only = match (only, behaviour.only()) {
+                (Some(only), Some(narrowed)) => {
+                    Some(Arc::new(move |row: &Row| narrowed(row) && only(row)) as Only)
+                }
+                (only, narrowed) => only.or(narrowed.map(|narrowed| Arc::new(narrowed) as Only)),
+            };
             let wanted = Wanted {
                 filters: filters.get(),
                 only,
@@ -136,6 +164,7 @@ impl Look {
         Look {
             client,
             notes,
+            behaviour,
             rows,
             rewards: Memo::new(move |_| {
                 rows.with(|rows| range_with_zero(rows.iter().filter_map(|row| row.reward)))
@@ -150,9 +179,9 @@ impl Look {
             hidden,
             filters,
             sort,
-            groups: RwSignal::default(),
+            groups,
             group_sort: RwSignal::new(None),
-            chart: RwSignal::new(None),
+            chart,
             first: RwSignal::new(0),
             wanted_first: RwSignal::new(None),
             opened: RwSignal::new(None),

@@ -7,8 +7,9 @@ use super::dialog::Dialog;
 use super::offline_status::OfflineStatus;
 
 /// The bundled documents: file names in `docs/` and descriptions.
-const DOCUMENTS: [(&str, &str); 11] = [
+const DOCUMENTS: [(&str, &str); 12] = [
     ("review", "Read, search and compare trajectories"),
+    ("behaviour", "See what agents do in many trajectories"),
     ("evaluate", "Evaluate policies on many tasks"),
     ("models", "Connect models"),
     ("school", "Watch an agent learn"),

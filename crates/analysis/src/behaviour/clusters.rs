@@ -6,7 +6,7 @@
 //! Invariants: each row is in exactly one cluster; the result does not depend on anything but the rows and their order; larger
 //! clusters come first.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::signature::{Alphabet, Signature, mix};
 
@@ -288,15 +288,22 @@ fn cluster(
 /// The longest run of a sequence that nine of ten others contain.
 fn longest_common<'a>(sequence: &'a [u32], others: &[&[u32]]) -> &'a [u32] {
     const LONGEST: usize = 12;
+    /// The beginning of very long sequences is compared.
+    const COMPARED: usize = 1_000;
+    let sequence = sequence.get(..COMPARED).unwrap_or(sequence);
     let needed = others.len() - others.len() / 10;
     for length in (1..=sequence.len().min(LONGEST)).rev() {
-        for run in sequence.windows(length) {
-            let holds = others
-                .iter()
-                .filter(|other| other.windows(length).any(|part| part == run));
-            if holds.count() >= needed {
-                return run;
-            }
+        let runs = others.iter().map(|other| {
+            let other = other.get(..COMPARED).unwrap_or(other);
+            other.windows(length).collect::<HashSet<_>>()
+        });
+        let mut counts: HashMap<&[u32], usize> = HashMap::new();
+        for run in runs.flatten() {
+            *counts.entry(run).or_default() += 1;
+        }
+        let is_common = |run: &&[u32]| counts.get(run).is_some_and(|count| *count >= needed);
+        if let Some(run) = sequence.windows(length).find(is_common) {
+            return run;
         }
     }
     &[]

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use memchr::memmem;
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Json, Object};
 use volary_core::{AnyMessage, Role};
 use volary_episode::episode::Episode;
 use volary_episode::inline_reasoning;
@@ -53,7 +53,7 @@ impl DiagnosticKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             DiagnosticKind::ExtraSteps => "extra steps",
-            DiagnosticKind::RepeatedCall => "repeated calls",
+            DiagnosticKind::RepeatedCall => "redundant calls",
             DiagnosticKind::BlindWrite => "writes without reading",
             DiagnosticKind::UnfoundedClaim => "claims without a call",
             DiagnosticKind::IgnoredError => "ignored errors",
@@ -61,6 +61,81 @@ impl DiagnosticKind {
             DiagnosticKind::UnpairedCall => "unpaired calls",
             DiagnosticKind::EmptyAnswer => "empty answers",
         }
+    }
+
+    /// The name in addresses, stored rows and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DiagnosticKind::ExtraSteps => "extra-steps",
+            DiagnosticKind::RepeatedCall => "redundant-calls",
+            DiagnosticKind::BlindWrite => "writes-without-reading",
+            DiagnosticKind::UnfoundedClaim => "claims-without-a-call",
+            DiagnosticKind::IgnoredError => "ignored-errors",
+            DiagnosticKind::GarbledText => "garbled-text",
+            DiagnosticKind::UnpairedCall => "unpaired-calls",
+            DiagnosticKind::EmptyAnswer => "empty-answers",
+        }
+    }
+
+    /// The kind with this [name](DiagnosticKind::name).
+    pub fn read(name: &str) -> Option<DiagnosticKind> {
+        DiagnosticKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+
+    /// The heading of its column.
+    pub fn heading(self) -> String {
+        let name = self.as_str();
+        let mut letters = name.chars();
+        let first = letters.next().map(|first| first.to_ascii_uppercase());
+        first.into_iter().chain(letters).collect()
+    }
+
+    /// What it says about a step, for people.
+    pub const fn explanation(self) -> &'static str {
+        match self {
+            DiagnosticKind::ExtraSteps => "steps beyond the shortest success of the same task",
+            DiagnosticKind::RepeatedCall => {
+                "the same call with the same arguments, although nothing was changed in between"
+            }
+            DiagnosticKind::BlindWrite => "something was changed that was not read before",
+            DiagnosticKind::UnfoundedClaim => "“I have changed …” without a call that did",
+            DiagnosticKind::IgnoredError => {
+                "after an error, the same call again, or an answer without a word about it"
+            }
+            DiagnosticKind::GarbledText => {
+                "broken encoding, tokens of a chat template, or endless repetition"
+            }
+            DiagnosticKind::UnpairedCall => "a call without a result, or a result without a call",
+            DiagnosticKind::EmptyAnswer => "the agent neither said nor called anything",
+        }
+    }
+}
+
+/// The number of diagnostics of each kind in an episode. [`DiagnosticKind::ExtraSteps`] is not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiagnosticCounts([u32; 8]);
+
+impl DiagnosticCounts {
+    /// Counts diagnostics.
+    pub fn of(diagnostics: &[Diagnostic]) -> DiagnosticCounts {
+        let mut counts = DiagnosticCounts::default();
+        for diagnostic in diagnostics {
+            let number = &mut counts.0[diagnostic.kind as usize];
+            *number = number.saturating_add(1);
+        }
+        counts
+    }
+
+    /// The number of a kind.
+    pub fn of_kind(&self, kind: DiagnosticKind) -> u32 {
+        self.0[kind as usize]
+    }
+
+    /// Sets the number of a kind.
+    pub fn set(&mut self, kind: DiagnosticKind, number: u32) {
+        self.0[kind as usize] = number;
     }
 }
 
@@ -156,6 +231,8 @@ fn repeated(acts: &[Act<'_>], found: &mut Vec<Diagnostic>) {
 
 /// The maximum number of values of a call that are searched.
 const MOST_VALUES: usize = 20;
+/// The maximum number of bytes of results that are searched in an episode.
+const MOST_SEARCHED: usize = 32 << 20;
 
 fn blind_writes(episode: &Episode, acts: &[Act<'_>], found: &mut Vec<Diagnostic>) {
     // Without reading tools there is nothing to read with.
@@ -170,9 +247,14 @@ fn blind_writes(episode: &Episode, acts: &[Act<'_>], found: &mut Vec<Diagnostic>
     if !can_read {
         return;
     }
+    // What is searched grows with the square of the length; of very long episodes, the beginning is checked.
+    let mut left = MOST_SEARCHED;
     for (index, act) in acts.iter().enumerate() {
         if act.effect != ActEffect::Change || act.error.is_some() {
             continue;
+        }
+        if left == 0 {
+            return;
         }
         let earlier = acts.get(..index).unwrap_or_default();
         let mut values = Vec::new();
@@ -186,10 +268,10 @@ fn blind_writes(episode: &Episode, acts: &[Act<'_>], found: &mut Vec<Diagnostic>
             values.iter().any(|value| {
                 let finder = memmem::Finder::new(value.as_bytes());
                 earlier.iter().any(|act| {
-                    let in_result = act
-                        .result
-                        .as_deref()
-                        .is_some_and(|text| finder.find(text.as_bytes()).is_some());
+                    let in_result = act.result.as_deref().is_some_and(|text| {
+                        left = left.saturating_sub(text.len());
+                        finder.find(text.as_bytes()).is_some()
+                    });
                     act.error.is_none()
                         && (in_result
                             || (act.effect != ActEffect::Change
@@ -197,7 +279,7 @@ fn blind_writes(episode: &Episode, acts: &[Act<'_>], found: &mut Vec<Diagnostic>
                 })
             })
         };
-        if !is_seen {
+        if !is_seen && left > 0 {
             found.push(Diagnostic {
                 kind: DiagnosticKind::BlindWrite,
                 step: act.step,
@@ -418,34 +500,47 @@ fn garbled(text: &str) -> Option<String> {
     repetition(text).map(|unit| format!("“{unit}” again and again"))
 }
 
-/// A short text that is repeated many times in a row.
+/// A short text that is repeated many times in a row, near the end of a text: what repeats endlessly does so until it ends.
+///
+/// Any such run has a sample position at which the next bytes equal those one unit before, so other positions are not
+/// compared.
 fn repetition(text: &str) -> Option<String> {
     const TIMES: usize = 20;
     const LONGEST: usize = 60;
+    const LEAST: usize = 80;
+    /// The distance of sample positions, and the bytes that are compared at each. Together they fit into a run.
+    const EVERY: usize = 40;
+    const COMPARED: usize = 8;
+    const SEARCHED: usize = 16 << 10;
     let bytes = text.as_bytes();
-    if bytes.len() < TIMES * 4 {
-        return None;
-    }
-    for length in 2..=LONGEST {
-        let mut run = 0;
-        for index in length..bytes.len() {
-            if bytes[index] == bytes[index - length] {
-                run += 1;
-                if run >= length * (TIMES - 1) && run >= 80 {
-                    let unit = bytes.get(index + 1 - length..=index).unwrap_or_default();
-                    let letters = unit
-                        .iter()
-                        .filter(|byte| byte.is_ascii_alphanumeric() || **byte >= 0x80);
-                    // Rules and blanks in tables repeat too.
-                    if letters.clone().count() >= 2 && letters.collect::<HashSet<_>>().len() >= 2 {
-                        return Some(String::from_utf8_lossy(unit).trim().to_owned());
-                    }
-                    run = 0;
-                }
-            } else {
-                run = 0;
+    let bytes = bytes.get(bytes.len().saturating_sub(SEARCHED)..)?;
+    let mut sample = 2;
+    while let Some(compared) = bytes.get(sample..sample + COMPARED) {
+        let mut next = sample + EVERY;
+        for length in 2..=LONGEST.min(sample) {
+            if bytes.get(sample - length..sample - length + COMPARED) != Some(compared) {
+                continue;
             }
+            let needed = (length * (TIMES - 1)).max(LEAST);
+            let repeats = |index: &usize| bytes[*index] == bytes[*index - length];
+            let after = (sample..bytes.len()).take(needed).take_while(repeats);
+            let after = after.count();
+            let before = (length..sample).rev().take(needed).take_while(repeats);
+            if before.count() + after < needed {
+                continue;
+            }
+            let unit = &bytes[sample - length..sample];
+            let letters = unit
+                .iter()
+                .filter(|byte| byte.is_ascii_alphanumeric() || **byte >= 0x80);
+            // Rules and blanks in tables repeat too.
+            if letters.clone().count() >= 2 && letters.collect::<HashSet<_>>().len() >= 2 {
+                return Some(String::from_utf8_lossy(unit).trim().to_owned());
+            }
+            next = next.max(sample + after);
+            break;
         }
+        sample = next;
     }
     None
 }
@@ -522,25 +617,6 @@ fn ignored_errors(episode: &Episode, acts: &[Act<'_>], found: &mut Vec<Diagnosti
         });
     }
     found.dedup();
-}
-
-/// The number of diagnostics of each kind, in the order of [`DiagnosticKind::ALL`].
-pub fn counts(diagnostics: &[Diagnostic]) -> [usize; 8] {
-    DiagnosticKind::ALL.map(|kind| {
-        diagnostics
-            .iter()
-            .filter(|diagnostic| diagnostic.kind == kind)
-            .count()
-    })
-}
-
-/// A text for the cell of a table: the number, and the first step.
-pub fn cell(diagnostics: &[Diagnostic], kind: DiagnosticKind) -> Option<(usize, usize, Text)> {
-    let mut of_kind = diagnostics
-        .iter()
-        .filter(|diagnostic| diagnostic.kind == kind);
-    let first = of_kind.next()?;
-    Some((of_kind.count() + 1, first.step, first.note.as_str().into()))
 }
 
 #[cfg(test)]

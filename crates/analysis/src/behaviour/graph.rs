@@ -54,14 +54,11 @@ pub struct BehaviourGraph {
 }
 
 impl BehaviourGraph {
-    /// The graph of rows; `succeeded` tells for each whether it succeeded, if known.
-    pub fn of(signatures: &[Signature], succeeded: &[Option<bool>]) -> BehaviourGraph {
-        let mut graph = BehaviourGraph {
-            rows: signatures.len(),
-            ..BehaviourGraph::default()
-        };
-        for (row, signature) in signatures.iter().enumerate() {
-            let success = succeeded.get(row).copied().flatten();
+    /// The graph of rows, each with whether it succeeded, if known.
+    pub fn of<'a>(rows: impl IntoIterator<Item = (&'a Signature, Option<bool>)>) -> BehaviourGraph {
+        let mut graph = BehaviourGraph::default();
+        for (row, (signature, success)) in rows.into_iter().enumerate() {
+            graph.rows += 1;
             let row = u32::try_from(row).unwrap_or(u32::MAX);
             let mut before = BehaviourNode::Start;
             graph.nodes.entry(before).or_default().add(row, success);
@@ -131,7 +128,8 @@ mod tests {
     #[test]
     fn counts_add_up_at_every_node() {
         let rows = [signature(&[0, 1, 0, 1]), signature(&[0, 2]), signature(&[])];
-        let graph = BehaviourGraph::of(&rows, &[Some(true), Some(false), None]);
+        let succeeded = [Some(true), Some(false), None];
+        let graph = BehaviourGraph::of(rows.iter().zip(succeeded));
         for (node, passing) in &graph.nodes {
             let sum = |is: &dyn Fn(&(BehaviourNode, BehaviourNode)) -> bool| -> usize {
                 graph

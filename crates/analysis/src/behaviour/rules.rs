@@ -37,16 +37,16 @@ pub enum RuleLevel {
 #[serde(deny_unknown_fields)]
 pub struct ActPattern {
     /// The name of the tool, with `*` for any characters; for shells with the program: `bash rm`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub tool: Option<Text>,
     /// Texts that arguments contain: the name of the argument, or `*` for any, and the text.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub arguments: Vec<(Text, Text)>,
     /// Whether it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub failed: Option<bool>,
     /// Arguments with the same value as in the act of the rule.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub same: Vec<Text>,
 }
 
@@ -62,19 +62,19 @@ pub struct Rule {
     #[serde(default)]
     pub level: RuleLevel,
     /// The act at which the rule matches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub when: Option<ActPattern>,
     /// No earlier act is of this kind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub without_before: Option<ActPattern>,
     /// An earlier act is of this kind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub after: Option<ActPattern>,
     /// The act is at least the n-th of its kind in the episode.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub at_least: Option<usize>,
     /// The beginning of a path in the state that the step changes: `orders.1.status`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub changes: Option<Text>,
 }
 

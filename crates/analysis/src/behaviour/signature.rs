@@ -4,10 +4,13 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::acts::Act;
 
 /// The symbols of all rows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<String>", into = "Vec<String>")]
 pub struct Alphabet {
     numbers: HashMap<String, u32>,
     names: Vec<String>,
@@ -30,8 +33,24 @@ impl Alphabet {
     }
 }
 
+impl From<Vec<String>> for Alphabet {
+    fn from(names: Vec<String>) -> Alphabet {
+        let mut alphabet = Alphabet::default();
+        for name in names {
+            alphabet.number(name);
+        }
+        alphabet
+    }
+}
+
+impl From<Alphabet> for Vec<String> {
+    fn from(alphabet: Alphabet) -> Vec<String> {
+        alphabet.names
+    }
+}
+
 /// The symbols of an episode.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Signature {
     /// The symbols without repetitions of neighbours.
     pub symbols: Vec<u32>,
@@ -63,6 +82,17 @@ impl Signature {
             }
         }
         signature
+    }
+
+    /// The same signature in the symbols of another alphabet.
+    pub fn translated(&self, from: &Alphabet, to: &mut Alphabet) -> Signature {
+        let symbols = self.symbols.iter();
+        Signature {
+            symbols: symbols
+                .map(|symbol| to.number(from.name(*symbol).to_owned()))
+                .collect(),
+            ..self.clone()
+        }
     }
 
     /// The sequence for display: `look ×3 → take → take ✗ KeyError`.

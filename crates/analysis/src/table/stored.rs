@@ -5,6 +5,7 @@ use volary_core::object;
 use volary_episode::episode::{EndingKind, Score, TaskReference};
 
 use super::Row;
+use crate::behaviour::diagnostics::{DiagnosticCounts, DiagnosticKind};
 use crate::spans::SpanBars;
 use crate::tokens::TokenFigures;
 
@@ -40,6 +41,10 @@ impl Row {
         put(
             "token_figures",
             self.token_figures.as_deref().map(figures_to_json),
+        );
+        put(
+            "diagnostics",
+            self.diagnostics.as_deref().map(diagnostics_to_json),
         );
         put("ending", self.ending.map(|ending| ending.word().into()));
         put("cost", self.cost.map(Json::from));
@@ -94,6 +99,9 @@ impl Row {
             recorded_tokens: whole("recorded_tokens"),
             trained_tokens: whole("trained_tokens"),
             token_figures: value.get("token_figures").map(figures).map(Box::new),
+            diagnostics: value.get("diagnostics").map(diagnostics).map(Box::new),
+            extra_steps: None,
+            cluster: None,
             ending: text("ending").and_then(|word| EndingKind::read(&word)),
             cost: number("cost"),
             seconds: number("seconds"),
@@ -185,6 +193,28 @@ fn figures(value: &Json) -> TokenFigures {
     }
 }
 
+/// Kinds without a diagnostic are left out.
+fn diagnostics_to_json(counts: &DiagnosticCounts) -> Json {
+    let mut object = Object::new();
+    for kind in DiagnosticKind::ALL {
+        let number = counts.of_kind(kind);
+        if number > 0 {
+            object.insert(kind.name(), i64::from(number));
+        }
+    }
+    object.into()
+}
+
+fn diagnostics(value: &Json) -> DiagnosticCounts {
+    let mut counts = DiagnosticCounts::default();
+    for kind in DiagnosticKind::ALL {
+        let number = value.get(kind.name()).and_then(Json::as_i64);
+        let number = number.and_then(|number| u32::try_from(number).ok());
+        counts.set(kind, number.unwrap_or_default());
+    }
+    counts
+}
+
 fn count(value: u64) -> Json {
     i64::try_from(value).unwrap_or(i64::MAX).into()
 }
@@ -230,6 +260,13 @@ mod tests {
                 not_finite: 2,
                 means: vec![("entropy".into(), 0.5), ("my stream".into(), 0.0)],
             })),
+            diagnostics: Some({
+                let mut counts = DiagnosticCounts::default();
+                counts.set(DiagnosticKind::IgnoredError, 2);
+                Box::new(counts)
+            }),
+            extra_steps: None,
+            cluster: None,
             ending: Some(EndingKind::Truncated),
             cost: Some(0.25),
             seconds: Some(1.5),

@@ -13,6 +13,7 @@ use super::filter::Filter;
 use super::groups::GroupOrder;
 use super::order::Direction;
 use super::token_column::TokenColumn;
+use crate::behaviour::diagnostics::DiagnosticKind;
 
 /// The maximum number of grouping columns.
 pub const MOST_GROUPS: usize = 2;
@@ -108,7 +109,7 @@ impl View {
 }
 
 /// The names of the columns that every table has.
-const NAMES: [(&str, Column); 25] = [
+const NAMES: [(&str, Column); 26] = [
     ("name", Column::Name),
     ("environment", Column::Environment),
     ("model", Column::Model),
@@ -134,6 +135,7 @@ const NAMES: [(&str, Column); 25] = [
     ("notes", Column::Notes),
     ("labels", Column::Labels),
     ("verdict", Column::Verdict),
+    ("cluster", Column::Cluster),
 ];
 
 /// The name of a column in an address.
@@ -142,6 +144,7 @@ pub fn column_text(column: &Column) -> String {
         Column::Score(name) => format!("score/{}", encoded(name)),
         Column::TokenFigure(TokenColumn::Stream(name)) => format!("mean/{}", encoded(name)),
         Column::TokenFigure(column) => column.name().to_owned(),
+        Column::Diagnostic(kind) => format!("diagnostic/{}", kind.name()),
         Column::Metadata(path) => {
             let path = path.iter().map(|key| format!("/{}", encoded(key)));
             format!("metadata{}", path.collect::<String>())
@@ -166,6 +169,7 @@ pub fn read_column(text: &str) -> Option<Column> {
         ("mean", 1) => Some(Column::TokenFigure(TokenColumn::Stream(
             decoded(pieces.next()?).as_ref().into(),
         ))),
+        ("diagnostic", 1) => DiagnosticKind::read(pieces.next()?).map(Column::Diagnostic),
         ("metadata", 1..) => {
             let path = pieces.map(|key| Text::from(decoded(key).as_ref()));
             Some(Column::Metadata(path.collect()))
@@ -277,7 +281,8 @@ mod tests {
             fixed,
             score,
             path.prop_map(Column::Metadata),
-            figure.prop_map(Column::TokenFigure)
+            figure.prop_map(Column::TokenFigure),
+            prop::sample::select(DiagnosticKind::ALL.to_vec()).prop_map(Column::Diagnostic),
         ]
     }
 

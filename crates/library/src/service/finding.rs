@@ -82,7 +82,7 @@ async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Se
 }
 
 /// Reads an episode for indexing. The row of an episode in a file is not looked up.
-async fn searched(
+pub(super) async fn searched(
     library: &LibraryService,
     id: &Text,
     volume: &KnownEpisode,

@@ -13,6 +13,7 @@ use volary_formats::import::fields::Mappings;
 use volary_protocol::RequestId;
 use volary_protocol::library::Event;
 
+use super::behaviour::KnownBehaviour;
 use super::cancelled::Cancelled;
 use super::continuation::Continuation;
 use super::previews::Previews;
@@ -62,6 +63,7 @@ pub struct LibraryService {
     /// How listed files are read on once they have grown, by path.
     pub(super) continuations: RefCell<HashMap<Text, Continuation>>,
     pub(super) search: SearchState,
+    pub(super) behaviour: RefCell<KnownBehaviour>,
     /// The cancelled readings.
     pub(super) cancelled: Cancelled,
     pub(super) in_flight: InFlight,
@@ -117,6 +119,7 @@ impl LibraryService {
             mappings: RefCell::default(),
             continuations: RefCell::default(),
             search: SearchState::default(),
+            behaviour: RefCell::default(),
             cancelled: Cancelled::default(),
             in_flight: InFlight::default(),
             previews: Previews::default(),
@@ -136,6 +139,7 @@ impl LibraryService {
 
     pub(super) fn remember(&self, row: &Row, place: Option<InFile>) {
         let volume = KnownEpisode::of(row, place);
+        self.behaviour.borrow_mut().remove(&row.id);
         let mut known = self.known.borrow_mut();
         known.episodes.insert(row.id.clone(), volume);
     }
@@ -163,6 +167,7 @@ impl LibraryService {
             self.continuations.borrow().len(),
             self.previews.size(),
             self.cancelled.size(),
+            self.behaviour.borrow().size(),
         ]
     }
 
@@ -173,6 +178,7 @@ impl LibraryService {
     /// Forgets an episode. Its records are not deleted.
     pub(super) fn lose(&self, id: &Text) -> Option<KnownEpisode> {
         self.search.remove(id);
+        self.behaviour.borrow_mut().remove(id);
         self.previews.remove(id);
         self.file_of.borrow_mut().remove(id);
         self.known.borrow_mut().episodes.remove(id)

@@ -42,7 +42,7 @@ pub fn new_filter(
         return Ok(None);
     }
     let mut cells = sampled(rows).map(|row| row.cell(column));
-    let is_numeric = matches!(column, Column::TokenFigure(_))
+    let is_numeric = matches!(column, Column::TokenFigure(_) | Column::Diagnostic(_))
         || cells.any(|cell| matches!(cell, Cell::Number(_)));
     let filter = read_filter(words, is_numeric);
     filter.map(Some).ok_or(NotANumber)

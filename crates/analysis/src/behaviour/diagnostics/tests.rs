@@ -124,11 +124,47 @@ fn garbled_texts_are_found_and_tables_are_none() {
         ("donâ€™t", true),
         (&"I will go. ".repeat(30), true),
         (&"ha ".repeat(15), false),
+        // Within other text, with a long unit.
+        (
+            &format!(
+                "First. {}",
+                "Let me look at the file again, and then once more. ".repeat(20)
+            ),
+            true,
+        ),
+        (&format!("{}{}", "-".repeat(900), "no no no "), false),
+        (&format!("{}{}", "-".repeat(901), "no ".repeat(60)), true),
     ] {
         let found = found(vec![step(text, None, "x")]);
         let has = found.contains(&(DiagnosticKind::GarbledText, 1));
         assert_eq!(has, is_garbled, "{text}");
     }
+}
+
+#[test]
+fn endless_repetition_is_found_wherever_the_samples_are() {
+    for before in 0..90 {
+        for unit in ["ab", "no, ", "I will look again. "] {
+            let text = format!(
+                "{}{}",
+                "0123456789".repeat(9).split_at(before).0,
+                unit.repeat(60)
+            );
+            let found = found(vec![step(&text, None, "x")]);
+            assert!(found.contains(&(DiagnosticKind::GarbledText, 1)), "{text}");
+        }
+    }
+}
+
+#[test]
+fn names_of_kinds_come_back() {
+    for kind in DiagnosticKind::ALL {
+        assert_eq!(DiagnosticKind::read(kind.name()), Some(kind));
+        let mut counts = DiagnosticCounts::default();
+        counts.set(kind, 3);
+        assert_eq!(counts.of_kind(kind), 3);
+    }
+    assert_eq!(DiagnosticKind::IgnoredError.heading(), "Ignored errors");
 }
 
 #[test]

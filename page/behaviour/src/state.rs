@@ -1,0 +1,112 @@
+//! The state of the panel, and the effects of its state machine.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use volary_analysis::annotations::Annotations;
+use volary_analysis::table::Row;
+use volary_app::behaviour::work::BehaviourWork;
+use volary_app::behaviour::{Behaviour, BehaviourEffect, BehaviourEvent, BehaviourJob};
+use volary_library_client::{LibraryClient, requests};
+use volary_protocol::RequestId;
+
+use super::link::BehaviourLink;
+
+/// A value that is compared by its address.
+#[derive(Debug)]
+pub(super) struct ByAddress<T>(pub Arc<T>);
+
+impl<T> Clone for ByAddress<T> {
+    fn clone(&self) -> Self {
+        ByAddress(Arc::clone(&self.0))
+    }
+}
+
+impl<T> PartialEq for ByAddress<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// What the panel is about, of the page that shows it.
+#[derive(Clone, Copy)]
+pub struct BehaviourInputs {
+    pub client: LibraryClient,
+    pub link: BehaviourLink,
+    /// The rows that the table shows.
+    pub shown: Signal<Arc<Vec<Arc<Row>>>>,
+    /// The notes on all rows.
+    pub notes: RwSignal<Annotations>,
+}
+
+/// The state of the panel.
+#[derive(Clone, Copy)]
+pub(super) struct BehaviourState {
+    pub inputs: BehaviourInputs,
+    pub state: RwSignal<Behaviour>,
+    requests: StoredValue<BTreeMap<BehaviourJob, RequestId>, LocalStorage>,
+}
+
+impl BehaviourState {
+    pub fn new(inputs: BehaviourInputs) -> BehaviourState {
+        BehaviourState {
+            inputs,
+            state: RwSignal::default(),
+            requests: StoredValue::new_local(BTreeMap::new()),
+        }
+    }
+
+    /// How far some work is.
+    pub fn progress<T: 'static>(
+        self,
+        work: fn(&Behaviour) -> &BehaviourWork<T>,
+    ) -> Memo<BehaviourWork<()>> {
+        let state = self.state;
+        Memo::new(move |_| state.with(|behaviour| work(behaviour).progress_only()))
+    }
+
+    /// The result of some work.
+    pub fn result<T: Send + Sync + 'static>(
+        self,
+        work: fn(&Behaviour) -> &BehaviourWork<T>,
+    ) -> Memo<Option<ByAddress<T>>> {
+        let state = self.state;
+        Memo::new(move |_| {
+            state.with(|behaviour| {
+                let result = work(behaviour).ready()?;
+                Some(ByAddress(Arc::clone(result)))
+            })
+        })
+    }
+
+    /// Handles an event, and carries out its effects.
+    pub fn update(self, event: BehaviourEvent) {
+        let effects = self.state.try_update(|state| state.update(event));
+        for effect in effects.unwrap_or_default() {
+            match effect {
+                BehaviourEffect::Send(job, number, request) => {
+                    self.cancel(job);
+                    let replied = move |reply| {
+                        self.update(BehaviourEvent::Replied(job, number, Box::new(reply)));
+                    };
+                    let id = requests::follow(self.inputs.client, &request, replied);
+                    self.requests.update_value(|requests| {
+                        requests.extend(id.map(|id| (job, id)));
+                    });
+                }
+                BehaviourEffect::Cancel(job) => self.cancel(job),
+                BehaviourEffect::ShowClusters(labels) => self.inputs.link.clusters.set(labels),
+            }
+        }
+    }
+
+    fn cancel(self, job: BehaviourJob) {
+        let id = self
+            .requests
+            .try_update_value(|requests| requests.remove(&job));
+        if let Some(id) = id.flatten() {
+            requests::cancel(self.inputs.client, id);
+        }
+    }
+}

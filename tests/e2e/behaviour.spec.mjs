@@ -1,0 +1,188 @@
+// Behaviour over many trajectories: diagnostics as columns, clusters, the map, and rules.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { expect, test } from "@playwright/test";
+
+import { HOME, accessible, visit } from "./support/browser.mjs";
+import { Library, trajectory } from "./support/trajectories.mjs";
+
+/** One act: a tool with the number of an order, and what it answers. */
+const act = (tool, answer = "ok", reward = 0) => ({ says: `I use ${tool}.`, calls: [[tool, { order: "W17" }]], sees: [answer], reward });
+
+/** Invented runs of a shop: some look before they cancel, some cancel blindly and repeat the error. */
+function runs() {
+  const files = [];
+  const add = (id, step, acts) => {
+    const made = trajectory(id, acts);
+    made.extra = { step };
+    files.push([`${id}.json`, made]);
+  };
+  for (let at = 0; at < 6; at += 1) {
+    add(`careful-${at}`, at % 2, [act("get_order"), act("get_policy"), act("cancel_order"), act("send_receipt", "sent", 1)]);
+  }
+  for (let at = 0; at < 5; at += 1) {
+    const refused = "Error: the refund exceeds the voucher";
+    add(`blind-${at}`, at % 2, [act("cancel_order", refused), act("cancel_order", refused), act("transfer_to_human")]);
+  }
+  for (let at = 0; at < 3; at += 1) {
+    add(`lost-${at}`, 1, [act("get_order"), act("search_shelf"), act("search_shelf"), act("give_up", "Error: nothing on the shelf")]);
+  }
+  return files;
+}
+
+const behaviour = (page) => page.getByRole("region", { name: "Behaviour" });
+
+/** Imports the runs and opens the section. */
+async function opened(page) {
+  const review = await new Library(page).ready();
+  await review.import(...runs());
+  await review.rows(14);
+  await page.getByRole("button", { name: "Behaviour", exact: true }).click();
+  await behaviour(page).waitFor();
+  return review;
+}
+
+for (const size of ["wide", "narrow"]) {
+  test(`failures are clustered, and a cluster narrows the table (${size})`, () =>
+    visit({ hash: "#/review", size }, async (page) => {
+      const review = await opened(page);
+      const region = behaviour(page);
+      const clusters = region.getByRole("list", { name: "Clusters" });
+      await expect(clusters.getByRole("heading")).toHaveCount(2);
+      const first = clusters.getByRole("listitem").filter({ has: page.getByRole("heading") }).first();
+      await expect(first).toContainText("5 trajectories");
+      await expect(first).toContainText("0 of 5 succeeded");
+      await expect(first).toContainText("Differs from cluster 2 from the start");
+      await expect(first.getByRole("list", { name: /^Words/ })).toContainText("voucher");
+      await accessible(page);
+      await region.getByRole("button", { name: "Show only cluster 1" }).click();
+      await review.rows(5);
+      await page.getByRole("list", { name: "Behaviour" }).getByText("Cluster 1").waitFor();
+      // The cluster is a column.
+      await page.getByRole("button", { name: "Show all rows" }).click();
+      await review.rows(14);
+      await page.getByRole("combobox", { name: "Group by" }).selectOption("cluster");
+      await page.getByRole("table", { name: /^Groups/ }).getByText(/^1 · /).first().waitFor();
+    }));
+
+  test(`the map leads to rows by pointer and by keyboard (${size})`, () =>
+    visit({ hash: "#/review", size }, async (page) => {
+      const review = await opened(page);
+      const region = behaviour(page);
+      await region.getByRole("tab", { name: "Clusters" }).press("ArrowRight");
+      const map = region.getByRole("group", { name: /^Map of behaviour/ });
+      await map.getByRole("button", { name: "send_receipt: 6 of 14 trajectories, 6 of 6 succeeded" }).waitFor();
+      await map.getByRole("button", { name: /^start: 14 of 14 trajectories/ }).focus();
+      await page.keyboard.press("ArrowDown");
+      await expect(map.getByRole("button", { name: /^(get_order|cancel_order)/ }).and(page.locator(":focus"))).toHaveCount(1);
+      await page.keyboard.press("End");
+      await page.keyboard.press("Home");
+      await page.keyboard.press("Enter");
+      await page.getByRole("list", { name: "Behaviour" }).getByText("start").waitFor();
+      await map.getByRole("button", { name: /^give_up ✗/ }).click();
+      await review.rows(3);
+      await map.getByRole("button", { name: /^give_up ✗/ }).click();
+      await review.rows(14);
+      await region.getByText("As a table").click();
+      await region.getByRole("button", { name: "Show only get_order → search_shelf" }).click();
+      await review.rows(3);
+      await accessible(page);
+      // Training steps are time.
+      const slider = region.getByRole("slider", { name: "Training step" });
+      await slider.focus();
+      await page.keyboard.press("ArrowRight");
+      await expect(slider).toHaveAttribute("aria-valuetext", "step 0, 6 trajectories");
+      await map.getByRole("button", { name: /^give_up ✗.*none of 6 trajectories/ }).waitFor();
+    }));
+
+  test(`a labelled step proposes rules, which are checked, saved and loaded (${size})`, () =>
+    visit({ hash: "#/review", size }, async (page) => {
+      const review = await new Library(page).ready();
+      await review.import(...runs());
+      await review.rows(14);
+      const label = async (name, label) => {
+        await review.link(name).first().click();
+        await review.transcript.getByText("I use").first().waitFor();
+        await page.keyboard.press("j");
+        if (label) {
+          await page.keyboard.press("1");
+          const field = page.getByRole("textbox", { name: "Label on key 1" });
+          if (label === "first") {
+            await field.fill("cancels blindly");
+            await page.keyboard.press("Tab");
+            await page.getByRole("heading", { name, exact: true }).click();
+            await page.keyboard.press("1");
+          }
+          await page.getByRole("list", { name: "Notes" }).getByText("cancels blindly").first().waitFor();
+        }
+        await page.goto(`${HOME}#/review`);
+      };
+      await label("blind-0", "first");
+      await label("blind-1", "again");
+      await page.getByRole("button", { name: "Behaviour", exact: true }).click();
+      const region = behaviour(page);
+      await region.getByRole("tab", { name: "Rules" }).click();
+      await region.getByRole("combobox", { name: "Labelled step" }).selectOption({ label: "cancels blindly: blind-0, step 1" });
+      await region.getByRole("button", { name: "Propose rules" }).click();
+      const proposed = region.getByRole("list", { name: "Proposed rules" });
+      const fails = proposed.getByRole("listitem").filter({ hasText: "cancel_order fails" });
+      await expect(fails).toContainText("5 of 14 trajectories (36 %), precision 100 %, recall 100 %");
+      await accessible(page);
+      await fails.getByRole("button", { name: /^Add the rule/ }).click();
+      const own = region.getByRole("list", { name: "Your rules" });
+      await own.getByText(/^cancel_order fails/).click();
+      await own.getByRole("textbox", { name: "Title" }).fill("Cancels without looking");
+      await own.getByRole("textbox", { name: "Earlier tool" }).fill("get_*");
+      await own.getByRole("textbox", { name: "Id" }).fill("blind-cancel");
+      await region.getByRole("button", { name: "Check against 14 trajectories" }).click();
+      await expect(own).toContainText("5 of 14 trajectories");
+      await own.getByRole("button", { name: "Show only the matches of: Cancels without looking" }).click();
+      await review.rows(5);
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        region.getByRole("button", { name: "Save rules.toml" }).click(),
+      ]);
+      const saved = await readFile(await download.path(), "utf8");
+      assert.equal(download.suggestedFilename(), "rules.toml");
+      assert.match(saved, /id = "blind-cancel"/);
+      assert.match(saved, /without_before = \{ tool = "get_\*" \}/);
+      await own.getByRole("button", { name: "Remove the rule: Cancels without looking" }).click();
+      await expect(own.getByRole("listitem")).toHaveCount(0);
+      const give = async (text) => {
+        const [chooser] = await Promise.all([
+          page.waitForEvent("filechooser"),
+          region.getByRole("button", { name: "Load rules" }).click(),
+        ]);
+        await chooser.setFiles({ name: "rules.toml", mimeType: "application/toml", buffer: Buffer.from(text) });
+      };
+      await give("[[rule]]\nid = 7\n");
+      await expect(region.getByRole("alert")).toContainText("rules.toml could not be loaded.");
+      await give(saved);
+      await own.getByText("Cancels without looking").waitFor();
+    }));
+}
+
+test("diagnostics are columns and lead to their steps", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const review = await new Library(page).ready();
+    await review.import(...runs());
+    await review.rows(14);
+    const form = page.getByRole("form", { name: "New filter" });
+    await form.getByRole("combobox", { name: "Column" }).selectOption({ label: "Ignored errors" });
+    await form.getByRole("combobox", { name: "Condition" }).fill(">= 1");
+    await form.getByRole("button", { name: "Filter", exact: true }).click();
+    await review.rows(5);
+    await page.waitForURL(/filter=diagnostic\/ignored-errors~between~1~/);
+    await page.reload();
+    await review.rows(5);
+    await page.getByRole("button", { name: "Chart", exact: true }).click();
+    await page.getByRole("combobox", { name: "Across" }).selectOption("diagnostic/redundant-calls");
+    await page.getByRole("slider", { name: /^Reward by redundant calls/ }).waitFor();
+    await review.link("blind-0").click();
+    const section = page.getByRole("region", { name: "Diagnostics" });
+    await section.getByText("Ignored errors").waitFor();
+    await accessible(page);
+    await section.getByRole("button", { name: /^Go to step 2: the same call again/ }).click();
+    await expect(page.getByRole("slider", { name: "Step" })).toHaveAttribute("aria-valuenow", "2");
+  }));
