@@ -10,7 +10,7 @@
 use futures_util::future::LocalBoxFuture;
 use volary_episode::episode::Episode;
 
-use super::{Entry, Indexer};
+use super::{Entry, Indexer, LineFilter};
 use crate::archive::is_archive;
 use crate::import::Note;
 use crate::import::fields::{FieldMapping, Unmapped};
@@ -57,6 +57,14 @@ pub trait InPlace {
 
     /// Sets whether the texts of the following episodes are collected for a search. Packed logs have none.
     fn keep_texts(&mut self, _wanted: bool) {}
+
+    /// Lets all entries contain their episodes, for a caller that needs no more than these. Called before the first
+    /// [`InPlace::next`].
+    fn keep_episodes(&mut self);
+
+    /// Leaves out lines in which a search cannot find anything. Only files of lines have some. It examines the first
+    /// episodes, so it needs [`InPlace::keep_episodes`].
+    fn leave_out(&mut self, _filter: LineFilter) {}
 
     /// The number of episodes to expect in all, if this many were found so far. At least those.
     fn expected(&self, found: usize) -> usize {

@@ -141,6 +141,10 @@ impl InPlace for PackedLog {
         self.pieces.notes().to_vec()
     }
 
+    fn keep_episodes(&mut self) {
+        self.pieces.keeps_episodes = true;
+    }
+
     fn finish(&mut self) {
         self.pieces.finish();
     }

@@ -7,7 +7,7 @@ use futures_util::future::LocalBoxFuture;
 use volary_episode::episode::Episode;
 
 use super::in_place::{InPlace, Progress};
-use super::{Entry, Indexer};
+use super::{Entry, Indexer, LineFilter};
 use crate::import::Note;
 use crate::import::fields::{FieldMapping, Mappings, Unmapped};
 use crate::read_at::{ReadAt, ReadBytes, begin_reading};
@@ -107,6 +107,14 @@ impl InPlace for Slices {
 
     fn keep_texts(&mut self, wanted: bool) {
         self.indexer.keep_texts(wanted);
+    }
+
+    fn keep_episodes(&mut self) {
+        self.indexer.keep_episodes();
+    }
+
+    fn leave_out(&mut self, filter: LineFilter) {
+        self.indexer.leave_out(filter);
     }
 
     fn expected(&self, found: usize) -> usize {

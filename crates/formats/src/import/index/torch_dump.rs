@@ -524,6 +524,10 @@ impl InPlace for TorchDump {
     fn keep_texts(&mut self, wanted: bool) {
         self.pieces.keeps_texts = wanted;
     }
+
+    fn keep_episodes(&mut self) {
+        self.pieces.keeps_episodes = true;
+    }
 }
 
 /// The members that are read first.
