@@ -27,7 +27,7 @@ use volary_school::{
     Classwork, Difficulty, Knobs, Learnable, Run, RunError, Update, episodes, link, person, shipped,
 };
 
-use super::host::{Incoming, Replies, Services, listen};
+use super::services::{Incoming, Replies, Services, listen};
 use volary_browser::database::KeptText;
 use volary_browser::lazy::Loaded;
 use volary_browser::worker_port::WorkerPort;
