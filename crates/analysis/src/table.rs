@@ -28,7 +28,7 @@ use volary_episode::episode::{EndingKind, Episode, Score, TaskReference};
 use volary_episode::token_record::{TokenCounts, TokenRecord};
 
 use crate::repetition::repeated_calls;
-use crate::result::Verdict;
+use crate::result::TaskOutcome;
 use crate::spans::{SpanBars, spans};
 use crate::timeline;
 use crate::tokens::TokenFigures;
@@ -261,8 +261,8 @@ impl Row {
 
     /// Whether it is known not to have succeeded.
     pub fn failed(&self) -> bool {
-        let verdict = Verdict::of(self.reward, Some(&self.outcome), &self.scores);
-        matches!(verdict, Some(Verdict::Failed | Verdict::Partial))
+        let outcome = TaskOutcome::of(self.reward, Some(&self.outcome), &self.scores);
+        matches!(outcome, Some(TaskOutcome::Failed | TaskOutcome::Partial))
     }
 
     /// The value of a column.

@@ -14,7 +14,7 @@ use clap::Args;
 use serde::Serialize;
 use volary_analysis::behaviour::acts::acts;
 use volary_analysis::behaviour::rules::{Rule, RuleFile, RuleFit, RuleLevel, matches_of};
-use volary_analysis::result::{EpisodeResult, Verdict};
+use volary_analysis::result::{EpisodeResult, TaskOutcome};
 
 use crate::output::{self, plain};
 use crate::{ExitStatus, inputs};
@@ -126,7 +126,7 @@ impl Assert {
         let report = inputs::read(&self.paths, |file, episode| {
             let acts = acts(&episode);
             let verdict = EpisodeResult::of(&episode).verdict;
-            let failed = verdict.map(|verdict| verdict == Verdict::Failed);
+            let failed = verdict.map(|verdict| verdict == TaskOutcome::Failed);
             for (index, rule) in outcome.rules.iter().enumerate() {
                 let found = matches_of(rule, &episode, &acts);
                 if let Some(fit) = outcome.fits.get_mut(index) {
