@@ -117,7 +117,7 @@ use fields::{Mappings, Unmapped};
 use files::Files;
 use ids::Ids;
 pub use links::resolve as resolve_links;
-pub use mapped::preview;
+pub use mapped::{NoEpisodeMapped, preview};
 use memory::Memory;
 
 /// A file to import, with its contents in memory.

@@ -13,7 +13,7 @@ use volary_core::json::Text;
 use volary_episode::Episode;
 use volary_formats::import::index::{Entry, InPlace, Progress, is_large, open_in_place};
 use volary_formats::import::{Note, resolve_links};
-use volary_formats::read_at::{ReadAt, ReadBytes};
+use volary_formats::read_at::{ReadAt, ReadBytes, ReadError};
 use volary_parquet::is_parquet;
 
 use super::batches::Reading;
@@ -68,8 +68,8 @@ impl LargeFile {
         })
     }
 
-    /// Reads the next part. The error is a message for the user.
-    pub fn next_part(&mut self) -> Result<Part, String> {
+    /// Reads the next part.
+    pub fn next_part(&mut self) -> Result<Part, ReadError> {
         let (mut episodes, mut bytes) = (Vec::new(), 0);
         let mut add = |entries: Vec<Entry>| {
             for entry in entries {
@@ -109,12 +109,12 @@ fn episode_of(entry: Entry) -> Option<Episode> {
 }
 
 /// The output of a future that reads a file of the disk, which waits for nothing.
-fn now<T>(work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
-    let waits = || Err("the file cannot be read in place".to_owned());
+fn now<T>(work: impl Future<Output = Result<T, ReadError>>) -> Result<T, ReadError> {
+    let waits = || Err(ReadError::refused("The file cannot be read in place."));
     work.now_or_never().unwrap_or_else(waits)
 }
 
-/// A file of the disk.
+/// Reads ranges by the system's position in the file, which each read sets.
 struct DiskFile {
     name: Text,
     size: u64,
@@ -145,7 +145,7 @@ impl ReadAt for DiskFile {
     }
 
     fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
-        let bytes = self.bytes(range).map_err(|error| error.to_string());
+        let bytes = self.bytes(range).map_err(ReadError::refused);
         ready(bytes).boxed_local()
     }
 }

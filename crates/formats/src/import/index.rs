@@ -170,7 +170,7 @@ impl Indexer {
     /// The unfinished episode, as far as its bytes have arrived, without parts that may be truncated. It may
     /// get another id once it is complete. `None` if nothing of it has arrived, and in files with one episode a
     /// line.
-    pub fn begun(&self) -> Option<Episode> {
+    pub fn partial_episode(&self) -> Option<Episode> {
         let State::Elements(elements, Some(growing)) = &self.state else {
             return None;
         };

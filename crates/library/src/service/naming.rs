@@ -68,10 +68,10 @@ pub(super) async fn named(
 
 async fn id_use(library: &LibraryService, id: &Text, text: &str, batch: &[Item]) -> IdUse {
     let same = |is_same| if is_same { IdUse::Same } else { IdUse::Another };
-    let Some(volume) = library.volume(id) else {
+    let Some(known_episode) = library.known_episode(id) else {
         return IdUse::Free;
     };
-    if volume.place.is_some() {
+    if known_episode.place.is_some() {
         return IdUse::Another;
     }
     if let Some(waiting) = batch.iter().find(|item| item.row.id == *id) {
@@ -90,8 +90,8 @@ pub(super) fn free_id(library: &LibraryService, wanted: &Text, at: &InFile) -> (
     let known = library.known.borrow();
     let mut free = variants(wanted).filter_map(|id| match known.episodes.get(&id) {
         None => Some((id, true)),
-        Some(volume) => {
-            let is_same = volume.place.as_deref() == Some(at);
+        Some(known_episode) => {
+            let is_same = known_episode.place.as_deref() == Some(at);
             is_same.then_some((id, false))
         }
     });

@@ -14,6 +14,7 @@ use super::{Entry, Indexer, LineFilter};
 use crate::archive::is_archive;
 use crate::import::Note;
 use crate::import::fields::{FieldMapping, Unmapped};
+use crate::read_at::ReadError;
 
 /// The minimum size of files that are read in place, if they can be…
 pub const LARGE: u64 = 4 << 20;
@@ -43,8 +44,8 @@ pub enum Progress {
 
 /// A large file that is read in place.
 pub trait InPlace {
-    /// Reads on until there is more to show. The error is a message for the user.
-    fn next(&mut self) -> LocalBoxFuture<'_, Result<Progress, String>>;
+    /// Reads on until there is more to show.
+    fn next(&mut self) -> LocalBoxFuture<'_, Result<Progress, ReadError>>;
 
     /// Takes the entries found since the last call.
     fn take_entries(&mut self) -> Vec<Entry>;
@@ -71,8 +72,8 @@ pub trait InPlace {
         found
     }
 
-    /// The unfinished episode, as [`Indexer::begun`] has it.
-    fn begun(&self) -> Option<Episode> {
+    /// The unfinished episode, as [`Indexer::partial_episode`] has it.
+    fn partial_episode(&self) -> Option<Episode> {
         None
     }
 
