@@ -20,7 +20,7 @@ use crate::timeline;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EpisodeResult {
     /// How well the episode ended; `None` if it is unknown.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<TaskOutcome>,
     /// Expected values: the source's name, and the text.
     pub expected: Vec<(String, Text)>,
     /// Answers of the agent as a scorer recorded them: the source's name, and the text.
@@ -38,29 +38,30 @@ pub struct EpisodeResult {
     pub step: usize,
 }
 
-/// How well an episode ended.
+/// How well an episode solved its task, by what its environment or its scorer says. What a person judges is an
+/// [`annotations::Verdict`](crate::annotations::Verdict).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum TaskOutcome {
     Succeeded,
     /// The reward is between that of a failure and that of a success.
     Partial,
     Failed,
 }
 
-impl Verdict {
+impl TaskOutcome {
     /// By the reward, otherwise by the outcome, otherwise by scores that are named after success and are true or false.
-    pub fn of(reward: Option<f64>, outcome: Option<&str>, scores: &[Score]) -> Option<Verdict> {
+    pub fn of(reward: Option<f64>, outcome: Option<&str>, scores: &[Score]) -> Option<TaskOutcome> {
         let by_failure = |failed| {
             if failed {
-                Verdict::Failed
+                TaskOutcome::Failed
             } else {
-                Verdict::Succeeded
+                TaskOutcome::Succeeded
             }
         };
         match reward.filter(|reward| !reward.is_nan()) {
-            Some(reward) if reward >= SUCCESS => return Some(Verdict::Succeeded),
-            Some(reward) if reward > 0.0 => return Some(Verdict::Partial),
-            Some(_) => return Some(Verdict::Failed),
+            Some(reward) if reward >= SUCCESS => return Some(TaskOutcome::Succeeded),
+            Some(reward) if reward > 0.0 => return Some(TaskOutcome::Partial),
+            Some(_) => return Some(TaskOutcome::Failed),
             None => {}
         }
         if let Some(failed) = outcome.and_then(outcome_failed) {
@@ -78,9 +79,9 @@ impl Verdict {
     /// The word of its badge.
     pub fn word(self) -> &'static str {
         match self {
-            Verdict::Succeeded => "Succeeded",
-            Verdict::Partial => "Partial",
-            Verdict::Failed => "Failed",
+            TaskOutcome::Succeeded => "Succeeded",
+            TaskOutcome::Partial => "Partial",
+            TaskOutcome::Failed => "Failed",
         }
     }
 }
@@ -284,12 +285,12 @@ impl EpisodeResult {
 }
 
 /// How well an episode ended, unless it goes on.
-fn verdict(episode: &Episode) -> Option<Verdict> {
+fn verdict(episode: &Episode) -> Option<TaskOutcome> {
     match (episode.reward(), &episode.ending) {
-        (_, Ending::Crashed { .. }) => Some(Verdict::Failed),
+        (_, Ending::Crashed { .. }) => Some(TaskOutcome::Failed),
         // A played episode that is open has no result yet. Recordings often lack the ending.
         (Some(_), Ending::Open) if episode.source.is_none() => None,
-        (reward, _) => Verdict::of(reward, episode.outcome.as_deref(), &episode.scores),
+        (reward, _) => TaskOutcome::of(reward, episode.outcome.as_deref(), &episode.scores),
     }
 }
 
@@ -521,7 +522,7 @@ mod tests {
             ..Episode::default()
         };
         let result = EpisodeResult::of(&episode);
-        assert_eq!(result.verdict, Some(Verdict::Failed));
+        assert_eq!(result.verdict, Some(TaskOutcome::Failed));
         assert_eq!(result.expected, [("target".to_owned(), "42".into())]);
         assert_eq!(result.given, [("match".to_owned(), "41".into())]);
         assert_eq!(
@@ -580,7 +581,10 @@ mod tests {
             ..episode
         };
         let result = EpisodeResult::of(&whole);
-        assert_eq!((result.verdict, result.step), (Some(Verdict::Failed), 2));
+        assert_eq!(
+            (result.verdict, result.step),
+            (Some(TaskOutcome::Failed), 2)
+        );
         assert_eq!(result.last_error.unwrap().step, None);
     }
 
@@ -592,18 +596,27 @@ mod tests {
             explanation: None,
             extras: Object::default(),
         };
-        let of = |reward, outcome, scores: &[Score]| Verdict::of(reward, outcome, scores);
+        let of = |reward, outcome, scores: &[Score]| TaskOutcome::of(reward, outcome, scores);
         assert_eq!(of(None, None, &[]), None);
-        assert_eq!(of(Some(1.0), Some("failed"), &[]), Some(Verdict::Succeeded));
-        assert_eq!(of(Some(0.85), None, &[]), Some(Verdict::Partial));
-        assert_eq!(of(Some(0.0), None, &[]), Some(Verdict::Failed));
-        assert_eq!(of(Some(-0.5), None, &[]), Some(Verdict::Failed));
+        assert_eq!(
+            of(Some(1.0), Some("failed"), &[]),
+            Some(TaskOutcome::Succeeded)
+        );
+        assert_eq!(of(Some(0.85), None, &[]), Some(TaskOutcome::Partial));
+        assert_eq!(of(Some(0.0), None, &[]), Some(TaskOutcome::Failed));
+        assert_eq!(of(Some(-0.5), None, &[]), Some(TaskOutcome::Failed));
         assert_eq!(of(Some(f64::NAN), None, &[]), None);
-        assert_eq!(of(None, Some("resolved"), &[]), Some(Verdict::Succeeded));
+        assert_eq!(
+            of(None, Some("resolved"), &[]),
+            Some(TaskOutcome::Succeeded)
+        );
         let passed = [score("success", true.into()), score("toxicity", 0.5.into())];
-        assert_eq!(of(None, Some("finish"), &passed), Some(Verdict::Succeeded));
+        assert_eq!(
+            of(None, Some("finish"), &passed),
+            Some(TaskOutcome::Succeeded)
+        );
         let lost = [score("Win", false.into()), score("success", true.into())];
-        assert_eq!(of(None, Some("give_up"), &lost), Some(Verdict::Failed));
+        assert_eq!(of(None, Some("give_up"), &lost), Some(TaskOutcome::Failed));
         assert_eq!(of(None, None, &[score("verbose", true.into())]), None);
     }
 

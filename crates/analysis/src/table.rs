@@ -30,7 +30,7 @@ use volary_episode::token_record::{TokenCounts, TokenRecord};
 
 use crate::behaviour::diagnostics::{DiagnosticCounts, DiagnosticKind, diagnostics};
 use crate::repetition::repeated_calls;
-use crate::result::Verdict;
+use crate::result::TaskOutcome;
 use crate::spans::{SpanBars, spans};
 use crate::timeline;
 use crate::tokens::TokenFigures;
@@ -280,8 +280,8 @@ impl Row {
 
     /// Whether it succeeded; `None` if that is unknown. A part of a success is none.
     pub fn succeeded(&self) -> Option<bool> {
-        let verdict = Verdict::of(self.reward, Some(&self.outcome), &self.scores)?;
-        Some(verdict == Verdict::Succeeded)
+        let outcome = TaskOutcome::of(self.reward, Some(&self.outcome), &self.scores)?;
+        Some(outcome == TaskOutcome::Succeeded)
     }
 
     /// The value of a column.

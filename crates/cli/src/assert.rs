@@ -17,7 +17,7 @@ use volary_analysis::annotations::Annotations;
 use volary_analysis::annotations::tags::tag_of;
 use volary_analysis::behaviour::acts::acts;
 use volary_analysis::behaviour::rules::{Rule, RuleFile, RuleFit, RuleLevel, matches_of};
-use volary_analysis::result::{EpisodeResult, Verdict};
+use volary_analysis::result::{EpisodeResult, TaskOutcome};
 use volary_core::json::Text;
 
 use crate::convert::notes_beside;
@@ -145,7 +145,7 @@ impl Assert {
                 Some(labelled) => labelled.get(&episode.id).copied(),
                 None => {
                     let verdict = EpisodeResult::of(&episode).verdict;
-                    verdict.map(|verdict| verdict == Verdict::Failed)
+                    verdict.map(|verdict| verdict == TaskOutcome::Failed)
                 }
             };
             for (index, rule) in outcome.rules.iter().enumerate() {

@@ -253,18 +253,17 @@ impl Convert {
         }
         let mut shortcomings = Shortcomings::default();
         let count = episodes.len();
-        let content = match holds_all {
-            true => Content::Episodes(episodes),
-            false if self.to == Format::Csv => Content::Rows(episodes.iter().map(row).collect()),
-            false if self.to.has_parts() => {
-                let all: Vec<&Episode> = episodes.iter().collect();
-                Content::Part(self.compared(&all, &mut shortcomings)?)
-            }
-            false => {
-                let file = |episode| (self.compared(&[episode], &mut shortcomings), &episode.name);
-                let files = episodes.iter().map(file);
-                Content::Files(files.map(|(bytes, name)| (name.clone(), bytes)).collect())
-            }
+        let content = if holds_all {
+            Content::Episodes(episodes)
+        } else if self.to == Format::Csv {
+            Content::Rows(episodes.iter().map(row).collect())
+        } else if self.to.has_parts() {
+            let all: Vec<&Episode> = episodes.iter().collect();
+            Content::Part(self.compared(&all, &mut shortcomings)?)
+        } else {
+            let file = |episode| (self.compared(&[episode], &mut shortcomings), &episode.name);
+            let files = episodes.iter().map(file);
+            Content::Files(files.map(|(bytes, name)| (name.clone(), bytes)).collect())
         };
         Ok(Converted {
             episodes: count,

@@ -3,12 +3,12 @@
 //! Some formats spread one episode over several files of a folder, so the small files of a folder are read together.
 //! Symbolic links in folders are not followed, and names that begin with a dot are skipped.
 //!
-//! - `groups`: the files that are read together. `batches`: the work on all files, on several threads. `lines`: a large file
-//!   of lines in pieces.
+//! - `groups`: the files that are read together. `batches`: the work on all files, on several threads. `large_file`: a file
+//!   that is read in place.
 
 mod batches;
 mod groups;
-mod lines;
+mod large_file;
 
 use std::fs;
 use std::io::IsTerminal;
@@ -17,17 +17,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use volary_analysis::search::{Query, RawFilter};
+use volary_analysis::search::Query;
 use volary_episode::Episode;
 use volary_formats::archive::Limits;
 use volary_formats::import::fields::{FieldMapping, Mappings};
+use volary_formats::import::index::LineFilter;
 use volary_formats::import::together::is_read_alone;
 use volary_formats::import::{ImportError, InputFile, Note, NoteLevel, import_mapped};
 use volary_parquet::{is_parquet, read_rows};
 
-use batches::{Reading, Sizes};
+use batches::Reading;
 use groups::{Group, groups};
-use lines::Skipping;
 
 /// The maximum size in bytes of files of a folder that are read together; in larger folders each file is read
 /// separately.
@@ -138,7 +138,7 @@ pub fn read_mapped(
 }
 
 /// Reads all trajectories in batches. `work` gets those of a batch, with the files that they were read from, on any
-/// thread; `each` gets its results, in the order of the files. Lines of large files may be skipped if they lack the words
+/// thread; `each` gets its results, in the order of the files. Lines of large files are left out if they lack the words
 /// of `query`.
 pub fn read_batches<T: Send>(
     paths: &[PathBuf],
@@ -149,15 +149,7 @@ pub fn read_batches<T: Send>(
 ) -> Result<Report> {
     let groups = groups(paths)?;
     let progress = progress(groups.iter().map(|group| group.files.len()).sum());
-    let search = query.and_then(|query| {
-        let filter = RawFilter::of(query)?;
-        Some(Skipping { query, filter })
-    });
-    let reading = Reading {
-        mappings,
-        search,
-        sizes: Sizes::default(),
-    };
+    let reading = Reading::of(mappings, query.and_then(LineFilter::of));
     let report = batches::read(groups, &reading, &progress, work, each)?;
     progress.finish_and_clear();
     if report.episodes == 0 {

@@ -58,8 +58,8 @@ pub struct Stats {
 
     /// Group the episodes by task (trials of one task by one model and agent), run, model, agent, environment, outcome or
     /// another column of Review such as diagnostic/ignored-errors, or by a member of their metadata, such as step. `answer`
-    /// groups by the answers of `volary ask`
-    /// to the only question, `answer/TEXT` to the question that contains the text, `answer/@NAME` to one of Volary's
+    /// groups by the answers of `volary ask` to the only question, `answer/TEXT` to the question that contains the text,
+    /// `answer/@NAME` to one of Volary's
     #[arg(long, value_name = "COLUMN", value_parser = group_by)]
     by: Option<GroupBy>,
 

@@ -13,7 +13,7 @@ use volary_core::json::Text;
 use volary_formats::import::Note;
 use volary_formats::import::fields::Mappings;
 use volary_formats::import::index::{Entry, Progress, open, open_in_place};
-use volary_formats::read_at::{ReadAt, ReadBytes};
+use volary_formats::read_at::{ReadAt, ReadBytes, ReadError};
 
 /// What was found in a file, and when the first of it.
 #[derive(Default)]
@@ -89,7 +89,7 @@ fn read_in_place(file: Rc<dyn ReadAt>) -> std::io::Result<Found> {
 }
 
 /// The output of a future that waits for nothing.
-fn now<T>(work: impl Future<Output = Result<T, String>>) -> std::io::Result<T> {
+fn now<T>(work: impl Future<Output = Result<T, ReadError>>) -> std::io::Result<T> {
     let done = work.now_or_never();
     let done = done.ok_or_else(|| Error::other("It waits for something."))?;
     done.map_err(Error::other)

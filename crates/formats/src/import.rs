@@ -13,7 +13,7 @@
 //!   is an episode. `registry`: all readers.
 //! - From documents to episodes: `typed` reads records as derived types, `chat` reads messages, `transcript` groups them into steps. `members` removes known
 //!   members from objects and preserves the rest. `links`: relations between episodes.
-//! - [`index`]: large files piece by piece. [`batches`]: large files of lines, of which many threads read a part each.
+//! - [`index`]: large files piece by piece. [`ids`]: no two episodes have the same.
 //! - `native`: Volary's own format. `renderer`: aviary Renderer files. `atif`: Harbor. `inspect`: Inspect logs.
 //!   `ldp`: trajectories of ldp. `aider`, `claude_code`, `cline`, `codex`, `copilot_cli`, `gemini_cli`, `gptme`, `iflow`, `kimi`,
 //!   `opencode`, `specstory`: sessions of these coding agents, or of several. `session_trace`: those of pi and of the Hugging Face Hub.
@@ -30,7 +30,6 @@ mod aider;
 mod areal;
 mod atif;
 mod autogen;
-pub mod batches;
 mod branch;
 mod browser_use;
 mod call_credit;
@@ -53,6 +52,7 @@ mod files;
 mod gemini_cli;
 mod google_adk;
 mod gptme;
+pub mod ids;
 mod iflow;
 pub mod index;
 mod inspect;
@@ -111,12 +111,13 @@ use volary_core::json::{Json, Key, Object, Text};
 use volary_episode::episode::Episode;
 
 use crate::archive::Limits;
-use batches::Ids;
 use containers::{Container, container, inner_name, unpack_single, untar};
 use episode_limit::EpisodeLimit;
 use fields::{Mappings, Unmapped};
 use files::Files;
-pub use mapped::preview;
+use ids::Ids;
+pub use links::resolve as resolve_links;
+pub use mapped::{NoEpisodeMapped, preview};
 use memory::Memory;
 
 /// A file to import, with its contents in memory.

@@ -15,8 +15,31 @@ use volary_core::json::Text;
 pub use window::Window;
 pub use window_pool::WindowPool;
 
-/// The bytes of a range, or a message for the user.
-pub type ReadBytes<'a> = LocalBoxFuture<'a, Result<Vec<u8>, String>>;
+/// Why a range of a file cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// The range is not in the file.
+    #[error("The file ends before that.")]
+    EndOfFile,
+    /// The file was changed while it was read.
+    #[error("{file} is shorter than when it was first read.")]
+    Shortened { file: Text },
+    /// The system, the browser or a server refused. The sentences for people say why, and what to do.
+    #[error("{why}")]
+    Refused { why: Text },
+}
+
+impl ReadError {
+    /// What the system, the browser or a server says.
+    pub fn refused(why: impl ToString) -> ReadError {
+        ReadError::Refused {
+            why: why.to_string().into(),
+        }
+    }
+}
+
+/// The bytes of a range.
+pub type ReadBytes<'a> = LocalBoxFuture<'a, Result<Vec<u8>, ReadError>>;
 
 /// A file that can be read in ranges.
 pub trait ReadAt {
@@ -67,7 +90,7 @@ impl ReadAt for MemoryFile {
             self.bytes.get::<Range<usize>>(start..end)
         };
         let bytes = bytes().map(<[u8]>::to_vec);
-        ready(bytes.ok_or_else(|| "The file ends before that.".to_owned())).boxed_local()
+        ready(bytes.ok_or(ReadError::EndOfFile)).boxed_local()
     }
 }
 

@@ -1,30 +1,90 @@
-//! Why the library cannot open an episode.
+//! What can fail in the library, with the reason and what to do.
 
 use volary_app::notice::Notice;
 use volary_core::json::Text;
 use volary_core::quantity::size_text;
+use volary_formats::import::NoEpisodeMapped;
+use volary_formats::read_at::ReadError;
 
-/// Why an episode cannot be opened. The text says why, and what to do if something can be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why the library cannot read, open, store or export something.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LibraryError {
     /// The library has no episode with this id, or has it no more.
+    #[error("It is not in the library.")]
     UnknownEpisode,
     /// The record of the file that contains it is gone.
+    #[error("The file that contains it is not in the library.")]
     UnknownFile,
     /// The browser had no room for a copy of the file that contains it.
+    #[error("It is part of {file} ({}), which was not copied into this browser.", size_text(*.bytes))]
     NotCopied { file: Text, bytes: u64 },
     /// The file has changed since it was read.
+    #[error("{file} no longer contains a trajectory at this position.")]
     ChangedFile { file: Text },
+    /// The files that it was read from have changed since then.
+    #[error("Its file no longer contains it.")]
+    ChangedEpisode,
     /// What is stored of it has no episode.
+    #[error("Its stored record is empty.")]
     EmptyRecord,
     /// What is stored of it cannot be read.
+    #[error("Its stored record cannot be read: {why}")]
     DamagedRecord { why: String },
-    /// The file, the store or the code for its format could not be used.
-    Unavailable { why: String },
+    /// A file cannot be read.
+    #[error(transparent)]
+    File(#[from] ReadError),
+    /// A file that was read earlier cannot be read again.
+    #[error("{file} could not be read: {error}")]
+    FileGone {
+        file: Text,
+        error: Box<LibraryError>,
+    },
+    /// No reader finds an episode in the files. The text says what they are.
+    #[error("{why}")]
+    NoEpisode { why: Text },
+    /// A mapping finds no episode in a record.
+    #[error(transparent)]
+    NotMapped(#[from] NoEpisodeMapped),
+    /// A Parquet file cannot be read or written.
+    #[error("{why}")]
+    Parquet { why: Text },
+    /// Sensitive texts of an episode cannot be masked.
+    #[error("{why}")]
+    NotMasked { why: Text },
+    /// The list of files could not be fetched. The text says what the server answered.
+    #[error("The list of files could not be fetched: {why}")]
+    NoList { why: Text },
+    /// The list of files ends early.
+    #[error("The list of files is incomplete: {why}")]
+    IncompleteList { why: Text },
+    /// An episode cannot be replayed: it has no recipe, or one of another program.
+    #[error(
+        "This page does not have its environment, or the source does not say how to create it."
+    )]
+    UnknownEnvironment,
+    /// The source has no recipe of its environment.
+    #[error("The source does not say how to create its environment.")]
+    NoRecipe,
+    /// Its environment could not be created, or stopped.
+    #[error("{why}")]
+    NotReplayed { why: Text },
+    /// The code that does this could not be loaded. The text says what to do.
+    #[error("{why}")]
+    Code { why: Text },
+    /// The store refused, or has only a part. The text says what to do.
+    #[error("{why}")]
+    Store { why: Text },
 }
 
 impl LibraryError {
-    /// What to do; empty if nothing helps.
+    /// The error of a Parquet file. Only the code of Parquet can write its text.
+    pub fn of_parquet(error: impl std::error::Error) -> LibraryError {
+        LibraryError::Parquet {
+            why: error.to_string().into(),
+        }
+    }
+
+    /// What to do; empty if nothing helps, or if the text says it.
     pub fn advice(&self) -> &'static str {
         match self {
             LibraryError::UnknownEpisode => {
@@ -33,58 +93,40 @@ impl LibraryError {
             LibraryError::UnknownFile | LibraryError::NotCopied { .. } => {
                 "Import the file again to open its trajectories."
             }
-            LibraryError::ChangedFile { .. } => "Import the file again to see what it has now.",
+            LibraryError::ChangedFile { .. } | LibraryError::ChangedEpisode => {
+                "Import the file again to see what it has now."
+            }
             LibraryError::EmptyRecord | LibraryError::DamagedRecord { .. } => {
                 "Delete it from the library, and import its file again."
             }
-            LibraryError::Unavailable { .. } => "",
+            LibraryError::NoList { .. } | LibraryError::IncompleteList { .. } => {
+                "Reload the page to fetch it again."
+            }
+            LibraryError::File(_)
+            | LibraryError::FileGone { .. }
+            | LibraryError::NoEpisode { .. }
+            | LibraryError::NotMapped(_)
+            | LibraryError::Parquet { .. }
+            | LibraryError::NotMasked { .. }
+            | LibraryError::UnknownEnvironment
+            | LibraryError::NoRecipe
+            | LibraryError::NotReplayed { .. }
+            | LibraryError::Code { .. }
+            | LibraryError::Store { .. } => "",
         }
     }
 
-    /// Why it failed, without advice.
-    pub fn why(&self) -> String {
-        match self {
-            LibraryError::UnknownEpisode => "It is not in the library.".to_owned(),
-            LibraryError::UnknownFile => {
-                "The file that contains it is not in the library.".to_owned()
-            }
-            LibraryError::NotCopied { file, bytes } => format!(
-                "It is part of {file} ({}), which was not copied into this browser.",
-                size_text(*bytes)
-            ),
-            LibraryError::ChangedFile { file } => {
-                format!("{file} no longer contains a trajectory at this position.")
-            }
-            LibraryError::EmptyRecord => "Its stored record is empty.".to_owned(),
-            LibraryError::DamagedRecord { why } => {
-                format!("Its stored record cannot be read: {why}")
-            }
-            LibraryError::Unavailable { why } => why.clone(),
+    /// What failed and why, with the advice.
+    pub fn sentences(&self) -> Text {
+        match self.advice() {
+            "" => self.to_string().into(),
+            advice => format!("{self} {advice}").into(),
         }
     }
 
     /// The notice for a request that failed.
     pub fn notice(&self, what: impl Into<String>) -> Notice {
-        Notice::new(what, self.why(), self.advice())
-    }
-}
-
-impl std::fmt::Display for LibraryError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.why())?;
-        match self.advice() {
-            "" => Ok(()),
-            advice => write!(formatter, " {advice}"),
-        }
-    }
-}
-
-impl std::error::Error for LibraryError {}
-
-/// Files, stores and lazy code report a sentence for people.
-impl From<String> for LibraryError {
-    fn from(why: String) -> Self {
-        LibraryError::Unavailable { why }
+        Notice::new(what, self.to_string(), self.advice())
     }
 }
 
@@ -100,12 +142,16 @@ mod tests {
         };
         let expected = "It is part of run.jsonl (3.2 GB), which was not copied into this browser. \
                         Import the file again to open its trajectories.";
-        assert_eq!(error.to_string(), expected);
+        assert_eq!(&*error.sentences(), expected);
         let notice = error.notice("It was left out.");
         assert_eq!(notice.what, "It was left out.");
         assert_eq!(format!("{} {}", notice.why, notice.advice), expected);
-        // What a part reports says itself what to do.
-        let reported = LibraryError::from("The disk is full. Delete some files.".to_owned());
-        assert_eq!(reported.to_string(), "The disk is full. Delete some files.");
+        // What a browser or a server reports says itself what to do.
+        let reported =
+            LibraryError::from(ReadError::refused("The disk is full. Delete some files."));
+        assert_eq!(
+            &*reported.sentences(),
+            "The disk is full. Delete some files."
+        );
     }
 }

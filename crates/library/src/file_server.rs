@@ -7,7 +7,8 @@ use futures_util::stream::LocalBoxStream;
 use volary_core::json::Text;
 use volary_protocol::library::RemoteFile;
 
-use crate::source::Source;
+use crate::error::LibraryError;
+use crate::source::{ReadError, Source};
 
 /// A file of a list.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,16 +18,16 @@ pub struct ListedFile {
     pub bytes: u64,
 }
 
-/// A file that was opened, or a sentence for people that says why it cannot be.
-pub type Opened = Result<Rc<dyn Source>, String>;
+/// A file that was opened, or why it cannot be.
+pub type Opened = Result<Rc<dyn Source>, ReadError>;
 
 /// The pieces in which a list arrives. An error ends it.
-pub type ListPieces = LocalBoxStream<'static, Result<Vec<u8>, String>>;
+pub type ListPieces = LocalBoxStream<'static, Result<Vec<u8>, ReadError>>;
 
 /// The server of a list of files.
 pub trait FileServer {
-    /// Requests a list. The error is a sentence for people.
-    fn list<'a>(&'a self, url: &'a str) -> LocalBoxFuture<'a, Result<ListPieces, String>>;
+    /// Requests a list.
+    fn list<'a>(&'a self, url: &'a str) -> LocalBoxFuture<'a, Result<ListPieces, LibraryError>>;
 
     /// The address of a path that a list names.
     fn address(&self, list: &str, path: &str) -> Text;

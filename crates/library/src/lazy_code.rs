@@ -12,27 +12,28 @@ use volary_episode::Episode;
 use volary_export::training_rows::RowColumn;
 use volary_parquet::{Rows, read_rows};
 
+use crate::error::LibraryError;
 use crate::parquet::{self, Table};
 use crate::readers::{Readers, all_readers};
 use crate::replay::{self, Replayed};
 
-/// Code that is loaded when it is first needed. All errors are messages for the user.
+/// Code that is loaded when it is first needed.
 pub trait LazyCode {
     /// The readers of all formats.
-    fn readers(&self) -> LocalBoxFuture<'static, Result<&'static dyn Readers, String>>;
+    fn readers(&self) -> LocalBoxFuture<'static, Result<&'static dyn Readers, LibraryError>>;
 
     /// Reads a Parquet file of at most `largest` bytes as JSON Lines.
     fn read_parquet(
         &self,
         bytes: Vec<u8>,
         largest: usize,
-    ) -> LocalBoxFuture<'static, Result<Rows, String>>;
+    ) -> LocalBoxFuture<'static, Result<Rows, LibraryError>>;
 
     /// Begins a Parquet file with these columns.
     fn begin_parquet<'a>(
         &'a self,
         columns: &'a [RowColumn],
-    ) -> LocalBoxFuture<'a, Result<Box<dyn Table>, String>>;
+    ) -> LocalBoxFuture<'a, Result<Box<dyn Table>, LibraryError>>;
 
     /// Replays an episode in its environment.
     fn replay(&self, episode: Episode, clock: Rc<dyn Clock>) -> LocalBoxFuture<'static, Replayed>;
@@ -43,7 +44,7 @@ pub trait LazyCode {
 pub struct StaticCode;
 
 impl LazyCode for StaticCode {
-    fn readers(&self) -> LocalBoxFuture<'static, Result<&'static dyn Readers, String>> {
+    fn readers(&self) -> LocalBoxFuture<'static, Result<&'static dyn Readers, LibraryError>> {
         ready(Ok(all_readers())).boxed_local()
     }
 
@@ -51,15 +52,15 @@ impl LazyCode for StaticCode {
         &self,
         bytes: Vec<u8>,
         largest: usize,
-    ) -> LocalBoxFuture<'static, Result<Rows, String>> {
-        let rows = read_rows(bytes, largest).map_err(|error| error.to_string());
+    ) -> LocalBoxFuture<'static, Result<Rows, LibraryError>> {
+        let rows = read_rows(bytes, largest).map_err(LibraryError::of_parquet);
         ready(rows).boxed_local()
     }
 
     fn begin_parquet<'a>(
         &'a self,
         columns: &'a [RowColumn],
-    ) -> LocalBoxFuture<'a, Result<Box<dyn Table>, String>> {
+    ) -> LocalBoxFuture<'a, Result<Box<dyn Table>, LibraryError>> {
         ready(parquet::begin_table(columns)).boxed_local()
     }
 

@@ -4,6 +4,7 @@ use volary_core::json::Object;
 use volary_export::training_rows::RowColumn;
 use volary_parquet::{RowWriter, is_parquet};
 
+use crate::error::LibraryError;
 use crate::lazy_code::LazyCode;
 
 /// The maximum size of the rows as JSON, in bytes.
@@ -14,7 +15,7 @@ const LARGEST: usize = 512 << 20;
 pub(crate) async fn as_lines(
     code: &dyn LazyCode,
     bytes: Vec<u8>,
-) -> Result<(Vec<u8>, Option<String>), String> {
+) -> Result<(Vec<u8>, Option<String>), LibraryError> {
     if !is_parquet(&bytes) {
         return Ok((bytes, None));
     }
@@ -25,26 +26,26 @@ pub(crate) async fn as_lines(
 /// A Parquet file under construction. A trait, so that only the code of the writer knows its type.
 pub trait Table {
     /// Adds a row.
-    fn push(&mut self, row: &Object) -> Result<(), String>;
+    fn push(&mut self, row: &Object) -> Result<(), LibraryError>;
     /// Ends the file and returns its bytes.
-    fn finish(self: Box<Self>) -> Result<Vec<u8>, String>;
+    fn finish(self: Box<Self>) -> Result<Vec<u8>, LibraryError>;
 }
 
 impl Table for RowWriter {
-    fn push(&mut self, row: &Object) -> Result<(), String> {
-        RowWriter::push(self, row).map_err(|error| error.to_string())
+    fn push(&mut self, row: &Object) -> Result<(), LibraryError> {
+        RowWriter::push(self, row).map_err(LibraryError::of_parquet)
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<u8>, String> {
-        RowWriter::finish(*self).map_err(|error| error.to_string())
+    fn finish(self: Box<Self>) -> Result<Vec<u8>, LibraryError> {
+        RowWriter::finish(*self).map_err(LibraryError::of_parquet)
     }
 }
 
 /// Begins a Parquet file with these columns. This reaches the code of the writer.
-pub fn begin_table(columns: &[RowColumn]) -> Result<Box<dyn Table>, String> {
+pub fn begin_table(columns: &[RowColumn]) -> Result<Box<dyn Table>, LibraryError> {
     let columns = columns.iter().map(|column| (&*column.name, column.kind));
     match RowWriter::new(columns) {
         Ok(writer) => Ok(Box::new(writer)),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(LibraryError::of_parquet(error)),
     }
 }

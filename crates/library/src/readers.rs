@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use volary_analysis::table::Row;
-use volary_core::json::Json;
+use volary_core::json::{Json, Text};
 use volary_episode::Episode;
 use volary_formats::archive::Limits;
 use volary_formats::archive::listing::{ListedMember, Parts};
@@ -14,14 +14,16 @@ use volary_formats::import::fields::{FieldMapping, Mappings, Unmapped};
 use volary_formats::import::index::{
     EpisodeRange, InPlace, Indexer, PackedLog, Slices, open_mapped,
 };
-use volary_formats::import::{ImportError, ImportOutcome, InputFile, import_mapped, preview};
+use volary_formats::import::{
+    ImportError, ImportOutcome, InputFile, NoEpisodeMapped, import_mapped, preview,
+};
 
 use crate::source::ReadAt;
 
 /// Why files were not imported. The message of an [`ImportError`] lists all readers, so only their part can write it.
 pub struct Refused {
     /// For people.
-    pub reason: String,
+    pub reason: Text,
     /// The files whose members can be mapped.
     pub unmapped: Vec<Unmapped>,
 }
@@ -32,7 +34,7 @@ pub trait Readers {
     fn import(&self, files: &[InputFile], mappings: &Mappings) -> Result<ImportOutcome, Refused>;
 
     /// The episodes that a mapping makes of the first record of a file.
-    fn preview(&self, head: &Json, fields: &FieldMapping) -> Result<Vec<Episode>, String>;
+    fn preview(&self, head: &Json, fields: &FieldMapping) -> Result<Vec<Episode>, NoEpisodeMapped>;
 
     /// Opens an episode of a large file: `parts` are the bytes at its place.
     fn open(
@@ -70,7 +72,7 @@ struct AllReaders;
 impl Readers for AllReaders {
     fn import(&self, files: &[InputFile], mappings: &Mappings) -> Result<ImportOutcome, Refused> {
         import_mapped(files, Limits::default(), mappings).map_err(|error| Refused {
-            reason: error.to_string(),
+            reason: error.to_string().into(),
             unmapped: match error {
                 ImportError::NoEpisode { unmapped, .. } => unmapped,
                 _ => Vec::new(),
@@ -78,7 +80,7 @@ impl Readers for AllReaders {
         })
     }
 
-    fn preview(&self, head: &Json, fields: &FieldMapping) -> Result<Vec<Episode>, String> {
+    fn preview(&self, head: &Json, fields: &FieldMapping) -> Result<Vec<Episode>, NoEpisodeMapped> {
         preview(head, fields)
     }
 

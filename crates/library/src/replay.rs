@@ -7,12 +7,10 @@ use volary_core::Clock;
 use volary_core::outside::Outside;
 use volary_episode::Episode;
 
-/// Why an episode cannot be replayed here.
-pub(crate) const UNKNOWN: &str =
-    "This page does not have its environment, or the source does not say how to create it.";
+use crate::error::LibraryError;
 
 /// The result as text, and the first step that differs; or why the episode cannot be replayed.
-pub type Replayed = Result<(String, Option<u64>), String>;
+pub type Replayed = Result<(String, Option<u64>), LibraryError>;
 
 /// Replays an episode. `outside` answers what its environment asks for.
 pub async fn replay(episode: Episode, clock: Rc<dyn Clock>, outside: Rc<dyn Outside>) -> Replayed {
@@ -22,15 +20,18 @@ pub async fn replay(episode: Episode, clock: Rc<dyn Clock>, outside: Rc<dyn Outs
         names.any(|name| *name == *recipe.environment)
     });
     if !known {
-        return Err(UNKNOWN.to_owned());
+        return Err(LibraryError::UnknownEnvironment);
     }
     let check = check_with(&registry, &episode, clock, outside).await;
-    match check.map_err(|error| error.to_string())? {
+    let check = check.map_err(|error| LibraryError::NotReplayed {
+        why: error.to_string().into(),
+    });
+    match check? {
         Check::Same { steps } => Ok((
             format!("Replayed: all {steps} steps match the recording."),
             None,
         )),
-        Check::NoRecipe => Err("The source does not say how to create its environment.".to_owned()),
+        Check::NoRecipe => Err(LibraryError::NoRecipe),
         Check::Differs(found) => Ok((
             format!("Replayed: step {} differs. {}", found.step, found.words()),
             Some(found.step as u64),
@@ -47,7 +48,6 @@ mod tests {
     use volary_episode::Outcome;
 
     use super::*;
-    use crate::error::LibraryError;
     use crate::service::tests::{file, read, service};
 
     /// An episode of the dummy environment.
@@ -111,10 +111,10 @@ mod tests {
         let mut unknown = played();
         unknown.recipe = None;
         for episode in [elsewhere, unknown] {
-            let reason = replayed(&episode).unwrap_err();
-            assert!(reason.contains("does not have its environment"), "{reason}");
+            let error = replayed(&episode).unwrap_err();
+            assert_eq!(error, LibraryError::UnknownEnvironment);
         }
         let gone = service().replayed(&"x".into()).now_or_never().unwrap();
-        assert_eq!(gone, Err(LibraryError::UnknownEpisode.to_string()));
+        assert_eq!(gone, Err(LibraryError::UnknownEpisode));
     }
 }

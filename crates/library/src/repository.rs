@@ -13,6 +13,7 @@ use volary_core::json::Text;
 use volary_formats::import::fields::FieldMapping;
 use volary_formats::import::index::EpisodeRange;
 
+use super::error::LibraryError;
 use super::source::Source;
 
 /// The stored form of an episode.
@@ -55,8 +56,8 @@ pub trait Reread {
     /// Whether this is the text.
     fn is_text(&self, text: &str) -> bool;
 
-    /// Reads it again. The error is a message for the user.
-    fn text(&self) -> LocalBoxFuture<'_, Result<String, String>>;
+    /// Reads it again.
+    fn text(&self) -> LocalBoxFuture<'_, Result<String, LibraryError>>;
 }
 
 /// An episode to be stored.
@@ -77,11 +78,11 @@ pub enum Unkept {
     /// Nothing was stored: some ids that should have been new are taken. Returns the episodes.
     Taken(Vec<Item>),
     /// The episodes are only in memory and will be lost after this visit; with the reason.
-    InMemory(String),
+    InMemory(LibraryError),
 }
 
 /// A change of the store. An error means that the change is only in memory and will be lost after this visit.
-pub type Stored<'a> = LocalBoxFuture<'a, Result<(), String>>;
+pub type Stored<'a> = LocalBoxFuture<'a, Result<(), LibraryError>>;
 
 /// A row, and the place of its episode if that has no text.
 pub type ListedRow = (Row, Option<InFile>);
@@ -102,8 +103,8 @@ pub trait EpisodeStore {
         found.map(|mut rows| rows.pop()).boxed_local()
     }
 
-    /// Returns the native text of an episode; `None` if there is none. The error is a message for the user.
-    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, String>>;
+    /// Returns the native text of an episode; `None` if there is none.
+    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, LibraryError>>;
 
     /// Whether an episode has another text than this one, as far as is known.
     fn has_other_text<'a>(&'a self, id: &'a str, text: &'a str) -> LocalBoxFuture<'a, bool> {
@@ -113,7 +114,7 @@ pub trait EpisodeStore {
     }
 
     /// Returns all rows, with the places of episodes without texts; an error says why they cannot be read.
-    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, String>>;
+    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, LibraryError>>;
 
     /// A notice to the user about the result of [`EpisodeStore::rows`], if there is one.
     fn notice(&self) -> Option<Notice> {
@@ -251,7 +252,7 @@ impl EpisodeStore for MemoryStore {
         now(found.map(|known| known.listed()).collect())
     }
 
-    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, String>> {
+    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, LibraryError>> {
         let episodes = self.episodes.borrow();
         match episodes.get(id).map(|known| known.kept.clone()) {
             Some(Kept::Text(text)) => now(Ok(Some(text))),
@@ -269,7 +270,7 @@ impl EpisodeStore for MemoryStore {
         })
     }
 
-    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, String>> {
+    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, LibraryError>> {
         let episodes = self.episodes.borrow();
         now(Ok(episodes.values().map(|known| known.listed()).collect()))
     }

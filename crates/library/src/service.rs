@@ -51,6 +51,7 @@ use volary_analysis::sensitive;
 use volary_analysis::table::Row;
 use volary_core::Clock;
 use volary_core::json::{Json, Text};
+use volary_formats::import::NoEpisodeMapped;
 use volary_protocol::episode::chunks;
 use volary_protocol::library::{
     Event, FileChanges, FileList, Origin, Request, SensitiveEpisode, TaggedEpisode,
@@ -59,16 +60,17 @@ use volary_protocol::{ChangedEpisodes, RequestId};
 
 use self::state::{BATCH, Send, report_unstored};
 pub use self::state::{LibraryService, Output};
+use crate::error::LibraryError;
 use crate::file_server::FileServer;
-use crate::replay::{self, Replayed};
+use crate::replay::Replayed;
 use crate::repository::EpisodeStore;
 use crate::source::Source;
 
 impl LibraryService {
     /// Handles a request that needs nothing but this service.
     pub async fn handle(&self, id: RequestId, request: Request, send: Send<'_>) {
-        let refuse = |reason: String| {
-            let reason = reason.into();
+        let refuse = |error: LibraryError| {
+            let reason = error.sentences();
             send(Output::Event(Event::Refused { reason }));
         };
         let give = |episode, notes| {
@@ -80,14 +82,14 @@ impl LibraryService {
             Request::List => listing::list(self, send).await,
             Request::Open { id } => match opening::episode(self, &id).await {
                 Ok(episode) => give(episode, Vec::new()),
-                Err(error) => refuse(error.to_string()),
+                Err(error) => refuse(error),
             },
             Request::Check { id } => match self.replayed(&id).await {
                 Ok((words, step)) => {
                     let words = words.into();
                     send(Output::Event(Event::Checked { words, step }));
                 }
-                Err(reason) => refuse(reason),
+                Err(error) => refuse(error),
             },
             Request::Search { words } => finding::search(self, id, &words, send).await,
             Request::Find { id, words } => {
@@ -134,16 +136,16 @@ impl LibraryService {
             Request::Map { mappings } => drop(self.mappings.replace(mappings)),
             Request::Preview { head, fields } => {
                 let head = Json::parse(&head).unwrap_or_default();
-                let previewed = async { self.code.readers().await?.preview(&head, &fields) };
+                let previewed = async { Ok(self.code.readers().await?.preview(&head, &fields)?) };
                 match previewed.await.map(|episodes| episodes.into_iter().next()) {
                     Ok(Some(episode)) => give(episode, Vec::new()),
-                    Ok(None) => refuse(String::new()),
-                    Err(reason) => refuse(reason),
+                    Ok(None) => refuse(NoEpisodeMapped::default().into()),
+                    Err(error) => refuse(error),
                 }
             }
             Request::ReadFirst { files } => match first_episode::read(self, files).await {
                 Ok((episode, notes)) => give(episode, notes),
-                Err(reason) => refuse(reason),
+                Err(error) => refuse(error),
             },
             // These come with files, or need a server or the store's changes: see the methods below.
             Request::Read { .. }
@@ -210,10 +212,9 @@ impl LibraryService {
 
     /// Replays an episode.
     pub(crate) async fn replayed(&self, id: &Text) -> Replayed {
-        let episode = opening::episode(self, id).await;
-        let episode = episode.map_err(|error| error.to_string())?;
+        let episode = opening::episode(self, id).await?;
         if episode.recipe.is_none() {
-            return Err(replay::UNKNOWN.to_owned());
+            return Err(LibraryError::UnknownEnvironment);
         }
         self.code.replay(episode, Rc::clone(&self.clock)).await
     }
@@ -224,7 +225,7 @@ impl LibraryService {
         let ids: Vec<Text> = ids.cloned().collect();
         let mut files = BTreeSet::new();
         for id in &ids {
-            if let Some(place) = self.lose(id).and_then(|volume| volume.place) {
+            if let Some(place) = self.lose(id).and_then(|known_episode| known_episode.place) {
                 files.insert(place.file.clone());
             }
         }

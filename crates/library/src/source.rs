@@ -12,7 +12,7 @@ use volary_core::json::Text;
 use volary_core::random::stable_hash;
 
 pub use joined::JoinedSource;
-pub use volary_formats::read_at::{MemoryFile, ReadAt, ReadBytes};
+pub use volary_formats::read_at::{MemoryFile, ReadAt, ReadBytes, ReadError};
 
 /// A read-ahead buffer on a file.
 pub type Window = volary_formats::read_at::Window<dyn Source>;
@@ -66,21 +66,21 @@ impl Source for Window {
 const LOOKED_AT: u64 = 1 << 16;
 
 /// A digest of the size and the start, which distinguishes most files, even before their end has arrived.
-pub async fn start_of(source: &dyn ReadAt) -> Result<Text, String> {
+pub async fn start_of(source: &dyn ReadAt) -> Result<Text, ReadError> {
     let size = source.size();
     let start = source.read(0..size.min(LOOKED_AT)).await?;
     Ok(digest(start.into_iter().chain(size.to_le_bytes())))
 }
 
 /// A digest of the end, which distinguishes files with the same start.
-pub async fn end_of(source: &dyn ReadAt) -> Result<Text, String> {
+pub async fn end_of(source: &dyn ReadAt) -> Result<Text, ReadError> {
     let size = source.size();
     let end = source.read(size.saturating_sub(LOOKED_AT)..size).await?;
     Ok(digest(end))
 }
 
 /// A digest of a range.
-pub async fn digest_of(source: &dyn ReadAt, range: Range<u64>) -> Result<Text, String> {
+pub async fn digest_of(source: &dyn ReadAt, range: Range<u64>) -> Result<Text, ReadError> {
     source.read(range).await.map(digest)
 }
 
@@ -161,7 +161,7 @@ pub(crate) mod tests {
         (0..length).map(|at| (at % 251) as u8).collect()
     }
 
-    fn now<T>(work: impl Future<Output = Result<T, String>>) -> T {
+    fn now<T>(work: impl Future<Output = Result<T, ReadError>>) -> T {
         work.now_or_never()
             .expect("it is ready")
             .expect("it is read")

@@ -6,7 +6,7 @@ use volary_core::{Step, object};
 
 use crate::alphabet::Alphabet;
 use crate::learnable::{Behaviour, Difficulty, Exercise, Learnable, Turn, first_reply};
-use crate::person::Move;
+use crate::moves::Move;
 use crate::play::Attempt;
 
 const CALCULATE: &str = "calculator";

@@ -7,7 +7,7 @@ use volary_core::{AnyMessage, Step};
 
 use crate::alphabet::Alphabet;
 use crate::learnable::{Behaviour, Difficulty, Exercise, Learnable, Turn};
-use crate::person::Move;
+use crate::moves::Move;
 use crate::play::Attempt;
 
 const INCREASE: &str = "incr";

@@ -6,7 +6,7 @@ use volary_core::{AnyMessage, Json, Object, Step, Text, object};
 
 use crate::alphabet::Alphabet;
 use crate::learnable::{Behaviour, Difficulty, Exercise, Learnable, Turn};
-use crate::person::Move;
+use crate::moves::Move;
 use crate::play::Attempt;
 
 const LEFT: &str = "move_left_hand";

@@ -10,10 +10,7 @@ use volary_core::random::Random;
 use volary_core::{AnyMessage, Step};
 
 use crate::alphabet::Alphabet;
-use crate::calculator::CalculatorCourse;
-use crate::counter::CounterCourse;
-use crate::hands::HandsCourse;
-use crate::person::Move;
+use crate::moves::Move;
 use crate::play::Attempt;
 
 /// What a policy did in an episode.
@@ -148,22 +145,6 @@ pub trait Learnable {
         configuration: &Object,
         steps: &[Vec<(Text, Object)>],
     ) -> Option<(Exercise, Vec<String>)>;
-}
-
-/// All environments that can be learned.
-pub fn learnables() -> Vec<Box<dyn Learnable>> {
-    vec![
-        Box::new(CalculatorCourse),
-        Box::new(CounterCourse),
-        Box::new(HandsCourse),
-    ]
-}
-
-/// The one with a name.
-pub fn learnable(environment: &str) -> Option<Box<dyn Learnable>> {
-    let all = learnables();
-    all.into_iter()
-        .find(|learnable| learnable.environment() == environment)
 }
 
 /// The content of the first reply of a step.

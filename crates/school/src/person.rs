@@ -5,33 +5,6 @@ use crate::play::{AttemptEnding, Play, SchoolError};
 use crate::record::SampleRecord;
 use crate::rollout::RewardParts;
 
-/// A move that a person fills in: what the policy writes around what the person writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Move {
-    /// The label of its button.
-    pub label: &'static str,
-    pub before: &'static str,
-    pub after: &'static str,
-    /// What a person may write.
-    pub example: &'static str,
-}
-
-impl Move {
-    /// The turn, as the policy would write it. Signs that are easily typed instead of those of the alphabet are understood.
-    pub fn turn(&self, written: &str) -> String {
-        let written: String = written
-            .chars()
-            .filter(|character| !character.is_whitespace())
-            .map(|character| match character {
-                '×' | '·' | 'x' | 'X' => '*',
-                '−' | '–' => '-',
-                character => character.to_ascii_lowercase(),
-            })
-            .collect();
-        format!("{}{written}{}", self.before, self.after)
-    }
-}
-
 /// Why a turn of a person is not played.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -110,7 +83,8 @@ pub fn attempt(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learnable::{Behaviour, learnable};
+    use crate::courses::learnable;
+    use crate::learnable::Behaviour;
 
     #[test]
     fn a_person_may_use_the_tool_and_is_graded_as_the_policy_is() {

@@ -6,8 +6,9 @@ use volary_policy::file::{FileError, read_checkpoint, write_checkpoint};
 use volary_policy::{Adam, Network, Shape, Tape, TapeError, Weights};
 
 use crate::advantage::advantages;
+use crate::courses::learnable;
 use crate::knobs::{Aggregation, KnobError, Knobs};
-use crate::learnable::{Difficulty, Exercise, Learnable, learnable};
+use crate::learnable::{Difficulty, Exercise, Learnable};
 use crate::loss::LossRule;
 use crate::play::SchoolError;
 use crate::record::{GroupRecord, SampleRecord, UpdateMetrics};

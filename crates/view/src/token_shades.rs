@@ -123,11 +123,13 @@ impl Scale {
             };
         }
         let width = self.high - self.low;
-        let share = match width > 0.0 {
-            true => (value - self.low) / width,
+        let share = if width > 0.0 {
+            (value - self.low) / width
+        } else if value == 0.0 {
+            0.0
+        } else {
             // All values are equal: one that is not 0 is visible.
-            false if value == 0.0 => 0.0,
-            false => 0.5,
+            0.5
         };
         Shade::Above(step(if self.is_reversed { 1.0 - share } else { share }))
     }

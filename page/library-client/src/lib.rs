@@ -95,7 +95,7 @@ impl LibraryClient {
 
     /// Takes the trajectories of which there is more, or all: the id that the beginning of each had, and its own. Several
     /// may come before an effect runs.
-    pub fn take_grown(self) -> Vec<(Text, Text)> {
+    pub fn take_renamed_ids(self) -> Vec<(Text, Text)> {
         let grown = self
             .state
             .try_update_value(|state| std::mem::take(&mut state.grown));

@@ -2,7 +2,7 @@
 
 use futures_util::StreamExt;
 use leptos::prelude::*;
-use volary_app::library::replies::{self, EpisodeReply, LibraryReply};
+use volary_app::library::replies::{self, EpisodeReply, LibraryReply, NoReply};
 use volary_core::json::Text;
 use volary_episode::Episode;
 use volary_formats::import::fields::FieldMapping;
@@ -17,7 +17,7 @@ use volary_browser::worker_client::Replies;
 pub fn open(
     client: LibraryClient,
     id: &str,
-    opened: impl FnOnce(Result<Episode, String>) + 'static,
+    opened: impl FnOnce(Result<Episode, NoReply>) + 'static,
 ) {
     ask_for_episode(client, &Request::Open { id: id.into() }, opened);
 }
@@ -27,7 +27,7 @@ pub fn preview(
     client: LibraryClient,
     head: &Text,
     fields: FieldMapping,
-    made: impl FnOnce(Result<Episode, String>) + 'static,
+    made: impl FnOnce(Result<Episode, NoReply>) + 'static,
 ) {
     let head = head.clone();
     ask_for_episode(client, &Request::Preview { head, fields }, made);
@@ -36,7 +36,7 @@ pub fn preview(
 fn ask_for_episode(
     client: LibraryClient,
     request: &Request,
-    answered: impl FnOnce(Result<Episode, String>) + 'static,
+    answered: impl FnOnce(Result<Episode, NoReply>) + 'static,
 ) {
     let mut replies = client.call(request, Vec::new()).map(|sent| sent.replies);
     spawn(async move {
@@ -80,7 +80,7 @@ pub fn find(
 pub fn check(
     client: LibraryClient,
     id: &str,
-    checked: impl FnOnce(Result<(String, Option<usize>), String>) + 'static,
+    checked: impl FnOnce(Result<(String, Option<usize>), NoReply>) + 'static,
 ) {
     let sent = client.call(&Request::Check { id: id.into() }, Vec::new());
     let mut replies = sent.map(|sent| sent.replies);

@@ -42,7 +42,7 @@ pub struct LibrarySignals {
     /// The files of the last reading whose members can be mapped.
     pub unmapped: RwSignal<Vec<UnmappedFile>>,
     /// Notifies that there is more of trajectories, which
-    /// [`LibraryClient::take_grown`](super::LibraryClient::take_grown) returns.
+    /// [`LibraryClient::take_renamed_ids`](super::LibraryClient::take_renamed_ids) returns.
     pub grown: RwSignal<()>,
     pub(super) state: StoredValue<ClientState, LocalStorage>,
 }

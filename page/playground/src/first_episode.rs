@@ -1,7 +1,7 @@
 //! Reads the first episode of files, in a worker of its own, so that no file can affect anything else.
 
 use futures_util::StreamExt;
-use volary_app::library::replies::EpisodeReply;
+use volary_app::library::replies::{EpisodeReply, NoReply};
 use volary_protocol::WorkerPart;
 use volary_protocol::episode::Assembled;
 use volary_protocol::library::{NamedFile, Request};
@@ -17,11 +17,11 @@ pub fn worker() -> Result<WorkerClient, String> {
     WorkerClient::start(WorkerPart::Library)
 }
 
-/// Returns the first episode of files that belong together, or why there is none, for the user.
+/// Returns the first episode of files that belong together, or why there is none.
 pub fn read(
     worker: &WorkerClient,
     files: Vec<NamedFile>,
-) -> impl Future<Output = Result<Assembled, String>> + use<> {
+) -> impl Future<Output = Result<Assembled, NoReply>> + use<> {
     let mut replies = worker.call(&Request::ReadFirst { files });
     async move {
         let mut episode = EpisodeReply::default();

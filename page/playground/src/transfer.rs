@@ -48,10 +48,10 @@ async fn read_episode(
         // Newer files replaced these, so their worker is no longer needed.
         drop(worker)
     }
-    read.await.map_err(|reason| {
+    read.await.map_err(|error| {
         Notice::new(
             format!("{names} could not be imported."),
-            reason,
+            error.to_string(),
             "Choose an episode exported by Volary, Aviary Renderer files (as a zip) or a GSM8K \
              file. The current episode is unchanged.",
         )

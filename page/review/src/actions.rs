@@ -235,6 +235,7 @@ fn check(client: LibraryClient, viewer: Viewer) {
     let id = episode.with_untracked(|episode| episode.id.clone());
     requests::check(client, &id, move |checked| {
         let found = checked.map(|(words, step)| ReplayVerdict { words, step });
+        let found = found.map_err(|error| error.to_string());
         end_check(viewer, number, found, |notice| {
             client.notice.set(Some(notice))
         });

@@ -4,6 +4,7 @@
 //! shape of its records, so that later files of the same shape are read without a question.
 
 use leptos::prelude::*;
+use volary_app::library::replies::NoReply;
 use volary_core::json::{Json, Text};
 use volary_core::quantity::plural;
 use volary_episode::Episode;
@@ -315,7 +316,7 @@ fn Choice(
 /// A preview of the first record, read with the current mapping.
 #[component]
 fn Preview(mapping: Mapping) -> impl IntoView {
-    let shown = RwSignal::new(None::<Result<Episode, String>>);
+    let shown = RwSignal::new(None::<Result<Episode, NoReply>>);
     Effect::new(move |_| {
         let fields = mapping.fields.get();
         let Some(head) = mapping.head.get().filter(|_| fields.is_usable()) else {
@@ -337,7 +338,9 @@ fn Preview(mapping: Mapping) -> impl IntoView {
             let text = unmapped_text(mapping.head.with(Option::is_some));
             view! { <p class="help">{text}</p> }.into_any()
         }
-        Some(Err(reason)) => view! { <p class="help">{inert(&unread_text(reason))}</p> }.into_any(),
+        Some(Err(error)) => {
+            view! { <p class="help">{inert(&unread_text(error.to_string()))}</p> }.into_any()
+        }
         Some(Ok(episode)) => preview_of(&episode),
     };
     view! {

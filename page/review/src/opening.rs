@@ -139,7 +139,8 @@ impl Openings {
     fn carry_out(self, effect: Effect<Arc<Episode>, Goal>) {
         match effect {
             Effect::Open { attempt, id } => requests::open(self.client, &id, move |opened| {
-                self.update(|opener| opener.opened(attempt, opened.map(Arc::new)));
+                let opened = opened.map(Arc::new).map_err(|error| error.to_string());
+                self.update(|opener| opener.opened(attempt, opened));
             }),
             Effect::Show { id, episode, goal } => {
                 if let Goal::Episode {

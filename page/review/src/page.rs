@@ -237,7 +237,7 @@ impl Review {
     fn follow_imports(self) {
         Effect::new(move |_| {
             self.client.grown.track();
-            for (begun, whole) in self.client.take_grown() {
+            for (begun, whole) in self.client.take_renamed_ids() {
                 untrack(|| self.openings.grown(&begun, &whole));
             }
         });

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 use volary_analysis::behaviour::diagnostics::diagnostics;
-use volary_analysis::result::{IntermediateScore, LastError, LastWords, PatchLine, Verdict};
+use volary_analysis::result::{IntermediateScore, LastError, LastWords, PatchLine, TaskOutcome};
 use volary_analysis::scores::grades;
 use volary_core::json::Text;
 use volary_core::quantity::{count_text, plural};
@@ -65,7 +65,7 @@ pub(super) fn ResultPanel(viewer: Viewer) -> impl IntoView {
 }
 
 /// The verdict: success or failure, reward, and ending.
-fn verdict(episode: &Episode, verdict: Option<Verdict>) -> AnyView {
+fn verdict(episode: &Episode, verdict: Option<TaskOutcome>) -> AnyView {
     let badge = verdict.map(|verdict| {
         view! { <span class=verdict_class(verdict)>{verdict.word()}</span> }
     });

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use volary_app::school::SchoolEvent;
 use volary_school::learnable;
-use volary_school::person::Move;
+use volary_school::moves::Move;
 
 use super::samples::row;
 use super::state::SchoolState;

@@ -422,12 +422,11 @@ mod tests {
             for (is_stored, changes) in &writes {
                 for change in changes {
                     make(&mut ideal, change);
-                    match is_stored {
-                        true => {
-                            make(&mut database, change);
-                            unstored.settle(change);
-                        }
-                        false => unstored.apply(change),
+                    if *is_stored {
+                        make(&mut database, change);
+                        unstored.settle(change);
+                    } else {
+                        unstored.apply(change);
                     }
                 }
                 for store in STORES {

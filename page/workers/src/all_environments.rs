@@ -1,5 +1,5 @@
-//! The lazy code of a worker beyond small environments that a person plays: the other environments, servers and Python,
-//! evaluations, tau-bench's checkout and rollouts.
+//! The lazy code of a worker beyond small environments that a person plays: the other environments, servers and Python.
+//! `lazy_services` adds evaluations, tau-bench's checkout and rollouts to the same part.
 
 use std::rc::Rc;
 
@@ -14,11 +14,7 @@ use volary_protocol::environments::ServerAccess;
 
 use super::checkout::StoredData;
 use super::elsewhere;
-use super::environments::Environments;
-use super::evaluation_host::EvaluationHost;
-use super::host::Services;
 use super::live::{Announce, LiveEnvironment, OpeningRefusal};
-use volary_browser::clock::BrowserClock;
 use volary_browser::lazy::Loaded;
 
 /// Opens an environment that does not run in this worker.
@@ -35,8 +31,6 @@ pub(super) struct AllEnvironments {
     /// All built-in environments.
     pub registry: Registry,
     pub open_elsewhere: OpenElsewhere,
-    /// Makes the services next to [`Environments`].
-    pub services: fn(Rc<Environments>) -> Rc<dyn Services>,
     /// Replays an episode of the library in its environment.
     pub replay: fn(Episode, Rc<dyn Clock>) -> LocalBoxFuture<'static, Replayed>,
 }
@@ -47,10 +41,6 @@ pub(super) fn load() -> Loaded<AllEnvironments> {
     Ok(AllEnvironments {
         registry: volary_envs::registry_with_tau_bench(),
         open_elsewhere: elsewhere::open,
-        services: |environments| {
-            let clock = Rc::new(BrowserClock);
-            Rc::new(EvaluationHost::new(environments, clock))
-        },
         replay: |episode, clock| replay(episode, clock, Rc::new(StoredData)).boxed_local(),
     })
 }

@@ -16,15 +16,16 @@ use volary_core::Json;
 use volary_core::json::Text;
 use volary_core::outside::{Answer, Closed, Data, ModelRequest, Outside, OutsideError};
 use volary_envs::tau::Task;
-use volary_envs::tau::checkout::{Original, ReadFile};
+use volary_envs::tau::checkout::{CheckoutError, Original, ReadFile};
 use volary_envs::tau::checkout_files::{CUSTOMER_SOURCE, needed};
 use volary_envs::tau::original::OriginalData;
-use volary_formats::archive::{Archive, Limits, is_archive};
+use volary_formats::archive::{Archive, ArchiveError, Limits, is_archive};
 use volary_protocol::checkout::{self as protocol, Event, Request, Summary};
 
+use volary_browser::database::DatabaseError;
 use volary_browser::files::GivenFile;
 use volary_browser::files::streaming_download::StreamingDownload;
-use volary_browser::lazy::Loaded;
+use volary_browser::lazy::{Loaded, Unloaded};
 use volary_storage::checkout as storage;
 
 /// The largest zip file, in bytes. The original's is 30 MB.
@@ -38,8 +39,56 @@ pub type Send = Rc<dyn Fn(Event)>;
 /// The needed files, by their paths from the root of the repository.
 type Files = BTreeMap<String, Text>;
 
+/// Why a checkout is not stored. Each text is for people.
+#[derive(Debug, thiserror::Error)]
+enum Rejection {
+    /// The code of tau-bench could not be loaded.
+    #[error(transparent)]
+    Unloaded(#[from] Unloaded),
+    /// No file was given.
+    #[error("It contains no files.")]
+    Empty,
+    /// A file is too large to be one of a checkout.
+    #[error("{file} is larger than {megabytes} MB.")]
+    TooLarge { file: String, megabytes: f64 },
+    /// A file could not be read.
+    #[error("{file} could not be read: {why}")]
+    Unreadable { file: String, why: String },
+    /// The zip file could not be fetched.
+    #[error("{url} could not be fetched: {why}")]
+    NotFetched { url: String, why: String },
+    /// The only file is not a zip file.
+    #[error("{file} is not a zip file. Add the folder of tau-bench, or a zip file of it.")]
+    NoZip { file: String },
+    /// The zip file ends early.
+    #[error("{file} is cut off: the directory at its end is missing. Download it again.")]
+    CutOff { file: String },
+    /// The zip file is damaged or too large.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// The zip file has two checkouts.
+    #[error(
+        "{file} contains {path} twice, with different contents. Pack one checkout of tau-bench."
+    )]
+    Twice { file: String, path: String },
+    /// A file is not text.
+    #[error("{path} is not UTF-8 text.")]
+    NoText { path: String },
+    /// No file of tau-bench was found.
+    #[error(
+        "It does not contain tau-bench: no file of tau_bench/envs/retail or tau_bench/envs/airline was found."
+    )]
+    NoCheckout,
+    /// No domain can be played; with the problem of each.
+    #[error("{problems}.")]
+    NoDomain { problems: String },
+    /// The browser's database refused.
+    #[error("The browser did not store it: {0}")]
+    NotStored(DatabaseError),
+}
+
 /// The summary of an added checkout, or an error.
-type Added = LocalBoxFuture<'static, Result<Summary, String>>;
+type Added = LocalBoxFuture<'static, Result<Summary, Rejection>>;
 /// The data of a domain. Their type is in the lazy code.
 type StoredDataResult = Result<Rc<dyn Any>, OutsideError>;
 
@@ -60,12 +109,12 @@ fn code() -> Loaded<Code> {
 pub async fn handle(request: Request, files: Vec<GivenFile>, send: Send) {
     let added = match code().await {
         Ok(code) => (code.add)(request, files, Rc::clone(&send)).await,
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(error.into()),
     };
     send(match added {
         Ok(summary) => Event::Stored(summary),
-        Err(reason) => Event::Refused {
-            reason: reason.into(),
+        Err(error) => Event::Refused {
+            reason: error.to_string().into(),
         },
     });
 }
@@ -153,13 +202,13 @@ fn failed(message: impl Into<Text>) -> OutsideError {
     }
 }
 
-async fn add(request: Request, given: Vec<GivenFile>, send: Send) -> Result<Summary, String> {
+async fn add(request: Request, given: Vec<GivenFile>, send: Send) -> Result<Summary, Rejection> {
     let given = match request {
         Request::Read => given,
         Request::Fetch { url } => vec![fetch(&url, Rc::clone(&send)).await?],
     };
     let files = match &*given {
-        [] => return Err("It contains no files.".to_owned()),
+        [] => return Err(Rejection::Empty),
         [zip] if needed(&zip.name).is_none() => {
             progress(&send, format!("Reading {}", zip.name), None);
             let bytes = read_file(zip, LARGEST_ZIP).await?;
@@ -175,15 +224,18 @@ async fn add(request: Request, given: Vec<GivenFile>, send: Send) -> Result<Summ
         .map(|(path, text)| (path, text.to_string()));
     storage::keep(&checked.summary.id, files, checked.tasks)
         .await
-        .map_err(|error| format!("The browser did not store it: {error}"))?;
+        .map_err(Rejection::NotStored)?;
     Ok(checked.summary)
 }
 
-async fn fetch(url: &str, send: Send) -> Result<GivenFile, String> {
+async fn fetch(url: &str, send: Send) -> Result<GivenFile, Rejection> {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let name = path.rsplit('/').next().unwrap_or_default();
     let doing = format!("Fetching {name}");
-    let failed = |error: &dyn std::fmt::Display| format!("{url} could not be fetched: {error}");
+    let failed = |error: &dyn std::fmt::Display| Rejection::NotFetched {
+        url: url.to_owned(),
+        why: error.to_string(),
+    };
     let report = move |received: u64, size: Option<u64>| {
         let done = size.map(|size| received as f64 / size.max(1) as f64);
         progress(&send, doing.as_str(), done);
@@ -193,7 +245,7 @@ async fn fetch(url: &str, send: Send) -> Result<GivenFile, String> {
     download.whole().await.map_err(|error| failed(&error))
 }
 
-async fn from_folder(given: &[GivenFile], send: &Send) -> Result<Files, String> {
+async fn from_folder(given: &[GivenFile], send: &Send) -> Result<Files, Rejection> {
     let mut files = Files::new();
     let wanted: Vec<_> = given
         .iter()
@@ -208,13 +260,17 @@ async fn from_folder(given: &[GivenFile], send: &Send) -> Result<Files, String> 
     Ok(files)
 }
 
-async fn read_file(file: &GivenFile, largest: f64) -> Result<Vec<u8>, String> {
+async fn read_file(file: &GivenFile, largest: f64) -> Result<Vec<u8>, Rejection> {
     if file.size > largest {
         let megabytes = largest / f64::from(1 << 20);
-        return Err(format!("{} is larger than {megabytes} MB.", file.name));
+        let file = file.name.clone();
+        return Err(Rejection::TooLarge { file, megabytes });
     }
     let bytes = file.read().await;
-    bytes.map_err(|reason| format!("{} could not be read: {reason}", file.name))
+    bytes.map_err(|why| Rejection::Unreadable {
+        file: file.name.clone(),
+        why,
+    })
 }
 
 fn progress(send: &Send, doing: impl Into<Text>, done: Option<f64>) {
@@ -223,41 +279,38 @@ fn progress(send: &Send, doing: impl Into<Text>, done: Option<f64>) {
 }
 
 /// Extracts the needed files from a zip file.
-fn unpacked(name: &str, bytes: &[u8]) -> Result<Files, String> {
+fn unpacked(name: &str, bytes: &[u8]) -> Result<Files, Rejection> {
     if !is_archive(bytes) {
-        return Err(format!(
-            "{name} is not a zip file. Add the folder of tau-bench, or a zip file of it."
-        ));
+        let file = name.to_owned();
+        return Err(Rejection::NoZip { file });
     }
-    let mut archive = Archive::open(bytes, Limits::default().of_packed(bytes.len()))
-        .map_err(|error| error.to_string())?;
+    let mut archive = Archive::open(bytes, Limits::default().of_packed(bytes.len()))?;
     if archive.is_cut() {
-        return Err(format!(
-            "{name} is cut off: the directory at its end is missing. Download it again."
-        ));
+        let file = name.to_owned();
+        return Err(Rejection::CutOff { file });
     }
     let names: Vec<String> = archive.names().map(str::to_owned).collect();
     let mut files = Files::new();
     for (place, path) in names.iter().enumerate() {
         let Some(path) = needed(path) else { continue };
         if let Some(read) = archive.read(place) {
-            let bytes = read.map_err(|error| error.to_string())?;
-            let text = text_of(path, bytes)?;
+            let text = text_of(path, read?)?;
             // Of two checkouts in one file, no mixture is read.
             if let Some(other) = files.insert(path.to_owned(), text.clone())
                 && other != text
             {
-                return Err(format!(
-                    "{name} contains {path} twice, with different contents. Pack one checkout of tau-bench."
-                ));
+                let (file, path) = (name.to_owned(), path.to_owned());
+                return Err(Rejection::Twice { file, path });
             }
         }
     }
     Ok(files)
 }
 
-fn text_of(path: &str, bytes: Vec<u8>) -> Result<Text, String> {
-    let text = String::from_utf8(bytes).map_err(|_| format!("{path} is not UTF-8 text."))?;
+fn text_of(path: &str, bytes: Vec<u8>) -> Result<Text, Rejection> {
+    let text = String::from_utf8(bytes).map_err(|_| Rejection::NoText {
+        path: path.to_owned(),
+    })?;
     Ok(text.into())
 }
 
@@ -270,7 +323,7 @@ struct Checked {
 
 impl Checked {
     /// Reads every domain. Fails if none of them can be played.
-    fn of(files: &Files) -> Result<Checked, String> {
+    fn of(files: &Files) -> Result<Checked, Rejection> {
         let read = |path: &str| files.get(path).cloned();
         let mut checked = Checked {
             summary: Summary {
@@ -281,28 +334,24 @@ impl Checked {
         };
         for original in Original::ALL {
             if let Err(problem) = checked.add(original, &read) {
-                checked.summary.problems.push(problem.into());
+                checked.summary.problems.push(problem.to_string().into());
             }
         }
-        match files.is_empty() {
-            true => Err(
-                "It does not contain tau-bench: no file of tau_bench/envs/retail or \
-                         tau_bench/envs/airline was found."
-                    .to_owned(),
-            ),
-            false if checked.summary.domains.is_empty() => {
-                Err(format!("{}.", checked.summary.problems.join(". ")))
-            }
-            false => Ok(checked),
+        if files.is_empty() {
+            Err(Rejection::NoCheckout)
+        } else if checked.summary.domains.is_empty() {
+            let problems = checked.summary.problems.join(". ");
+            Err(Rejection::NoDomain { problems })
+        } else {
+            Ok(checked)
         }
     }
 
-    fn add(&mut self, original: Original, read: ReadFile<'_>) -> Result<(), String> {
-        let contents = original.examine(read).map_err(|error| error.to_string())?;
+    fn add(&mut self, original: Original, read: ReadFile<'_>) -> Result<(), CheckoutError> {
+        let contents = original.examine(read)?;
         let mut splits = Vec::new();
         for (split, count, _) in &contents.splits {
-            let tasks = original.tasks(*split, read);
-            let tasks = tasks.map_err(|error| error.to_string())?;
+            let tasks = original.tasks(*split, read)?;
             let tasks: Vec<Json> = tasks.iter().map(Task::to_json).collect();
             let text = Json::List(tasks).to_compact_text();
             self.tasks
@@ -374,7 +423,7 @@ mod tests {
         packer.finish().unwrap()
     }
 
-    fn checked(files: &[(&str, String)]) -> Result<Checked, String> {
+    fn checked(files: &[(&str, String)]) -> Result<Checked, Rejection> {
         Checked::of(&unpacked("a.zip", &zip(files)).unwrap())
     }
 
@@ -427,7 +476,9 @@ mod tests {
         assert_eq!(files.len(), whole.len());
         assert_eq!(&*files[wiki], "Fly safely.");
         for name in ["../../", "/", "a/../../"] {
-            let twice = with(&[(&format!("{name}{wiki}"), b"Fly.")]).unwrap_err();
+            let twice = with(&[(&format!("{name}{wiki}"), b"Fly.")])
+                .unwrap_err()
+                .to_string();
             assert!(twice.contains("twice, with different contents"), "{twice}");
             let same = with(&[(&format!("{name}{wiki}"), b"Fly safely.")]).unwrap();
             assert_eq!(same, files);
@@ -438,11 +489,11 @@ mod tests {
         let orders = "tau_bench/envs/retail/data/orders.json";
         let bomb = with(&[(orders, &vec![b'['; 9 << 20])]).unwrap_err();
         assert!(bomb.contains("unpacks to more than 8 MB"), "{bomb}");
-        let binary = with(&[(orders, &[0xff, 0xfe])]).unwrap_err();
+        let binary = with(&[(orders, &[0xff, 0xfe])]).unwrap_err().to_string();
         assert!(binary.contains("not UTF-8"), "{binary}");
         let crowd: Vec<String> = (0..50_001).map(|place| format!("{place}")).collect();
         let crowd: Vec<(&str, &[u8])> = crowd.iter().map(|name| (&**name, &b""[..])).collect();
-        let crowd = with(&crowd).unwrap_err();
+        let crowd = with(&crowd).unwrap_err().to_string();
         assert!(crowd.contains("more than 50000 files"), "{crowd}");
     }
 
@@ -467,7 +518,7 @@ mod tests {
             let start: String = text.chars().take(20).collect();
             files[place].1 = text;
             let began = std::time::Instant::now();
-            let error = checked(&files).err().expect(&start);
+            let error = checked(&files).err().expect(&start).to_string();
             assert!(error.contains(files[place].0), "{start}: {error}");
             assert!(
                 error.len() < 2_000,
@@ -491,19 +542,19 @@ mod tests {
 
     #[test]
     fn an_incomplete_checkout_is_rejected() {
-        let error = |bytes: &[u8]| unpacked("a.zip", bytes).unwrap_err();
+        let error = |bytes: &[u8]| unpacked("a.zip", bytes).unwrap_err().to_string();
         assert!(error(b"text").contains("not a zip file"));
         let whole = zip(&airline("ben_2"));
         assert!(error(&whole[..whole.len() - 40]).contains("cut off"));
-        let none = checked(&[]).err().unwrap();
+        let none = checked(&[]).err().unwrap().to_string();
         assert!(none.contains("does not contain tau-bench"), "{none}");
         let mut files = airline("ben_2");
         files.truncate(4);
-        let missing = checked(&files).err().unwrap();
+        let missing = checked(&files).err().unwrap().to_string();
         assert!(missing.contains("tasks_test.py is missing"), "{missing}");
         let mut files = airline("ben_2");
         files[2].1 = "{\"ben_2\": {".to_owned();
-        let cut = checked(&files).err().unwrap();
+        let cut = checked(&files).err().unwrap().to_string();
         assert!(cut.contains("airline/data/users.json"), "{cut}");
     }
 }

@@ -8,8 +8,8 @@ use volary_protocol::envelope::decode_request;
 use volary_protocol::{Channel, DecodeError};
 
 use super::environments::Environments;
-use super::host::{Incoming, Replies, Services, listen};
 use super::lazy_services::LazyServices;
+use super::services::{Incoming, Replies, Services, listen};
 use volary_browser::clock::BrowserClock;
 use volary_browser::lazy::Loaded;
 use volary_browser::spawn;

@@ -9,8 +9,8 @@ use volary_protocol::{Channel, DecodeError};
 use super::checkout;
 use super::environments::Environments;
 use super::evaluation::EvaluationService;
-use super::host::{Incoming, Replies, Services, files};
 use super::rollout::RolloutService;
+use super::services::{Incoming, Replies, Services, files};
 use volary_browser::spawn;
 use volary_browser::transferable::Attachment;
 

@@ -5,13 +5,25 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use leptos::wasm_split::wasm_split;
 use volary_protocol::DecodeError;
 
-use super::all_environments;
 use super::environments::Environments;
-use super::host::{Incoming, Replies, Services};
+use super::evaluation_host::EvaluationHost;
+use super::services::{Incoming, Replies, Services};
+use volary_browser::clock::BrowserClock;
+use volary_browser::lazy::Loaded;
 use volary_browser::spawn;
 use volary_browser::worker_port::WorkerPort;
+
+/// Makes the services next to [`Environments`].
+type MakeServices = fn(Rc<Environments>) -> Rc<dyn Services>;
+
+/// Loads the code, which is of the same part as all environments.
+#[wasm_split(all_environments, wasm_split_path = leptos::wasm_split, fallible)]
+fn load_services() -> Loaded<MakeServices> {
+    Ok(|environments| Rc::new(EvaluationHost::new(environments, Rc::new(BrowserClock))))
+}
 
 /// The services next to [`Environments`].
 pub(super) struct LazyServices {
@@ -52,10 +64,10 @@ impl LazyServices {
 
     async fn load(self: Rc<Self>) {
         // The page ends a worker that cannot load its code, and says why.
-        let Ok(all) = all_environments::load().await else {
+        let Ok(make) = load_services().await else {
             return self.port.post_unloaded();
         };
-        let services = (all.services)(Rc::clone(&self.environments));
+        let services = make(Rc::clone(&self.environments));
         let state = self.state.replace(State::Loaded(Rc::clone(&services)));
         let State::Waiting(waiting) = state else {
             return;

@@ -1,10 +1,10 @@
 //! The worker's side of the page: services that handle requests of `volary_protocol`.
 //!
-//! - [`host`]: loads the services of the worker's part, passes requests to them, and sends the replies. The parts are
-//!   `environment_host`, `library_host` and `school_host`, each with its own lazy code.
+//! - [`host`]: loads the services of the worker's part: `environment_host`, `library_host` or `school_host`, each with its
+//!   own lazy code. `services`: passes requests to them, and sends the replies.
 //! - [`environments`]: plays environments, action by action; `live`: an open environment, in this worker or `elsewhere`.
-//! - `all_environments`: the lazy code beyond small environments, with the services of `evaluation_host`, which
-//!   `lazy_services` loads.
+//! - `all_environments`: the lazy code beyond small environments. `lazy_services`: the services of `evaluation_host`, which
+//!   are in the same lazy part.
 //! - [`evaluation`]: plays whole cells of an evaluation.
 //! - `library_host`: hosts the library service, `volary_library`. `library`: what the service gets from the browser.
 //! - `checkout`: reads and stores the user's checkout of tau-bench, and provides its data to environments.
@@ -32,3 +32,4 @@ mod live;
 mod outside;
 mod rollout;
 mod school_host;
+mod services;

@@ -7,12 +7,12 @@ use volary_protocol::envelope::decode_request;
 use volary_protocol::library::{self, Request};
 use volary_protocol::{Channel, DecodeError, RequestId};
 
-use super::host::{Incoming, Replies, Services, files, listen};
 use super::library::fetching::fetch;
 use super::library::given_file::GivenSource;
 use super::library::indexed_db_store::IndexedDbStore;
 use super::library::parts::LazyParts;
 use super::library::site_files::SiteFiles;
+use super::services::{Incoming, Replies, Services, files, listen};
 use volary_browser::clock::BrowserClock;
 use volary_browser::lazy::Loaded;
 use volary_browser::transferable::Attachment;

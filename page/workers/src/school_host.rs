@@ -24,11 +24,12 @@ use volary_school::policy::file::{read_8_bit, write_8_bit};
 use volary_school::policy::{Network, Weights};
 use volary_school::record::SampleRecord;
 use volary_school::{
-    Classwork, Difficulty, Knobs, Learnable, Run, RunError, Update, episodes, link, person, shipped,
+    Classwork, Difficulty, Knobs, Learnable, Run, RunError, SchoolError, Update, episodes, link,
+    person, shipped,
 };
 
-use super::host::{Incoming, Replies, Services, listen};
-use volary_browser::database::KeptText;
+use super::services::{Incoming, Replies, Services, listen};
+use volary_browser::database::{DatabaseError, KeptText};
 use volary_browser::lazy::Loaded;
 use volary_browser::worker_port::WorkerPort;
 use volary_browser::{spawn, timers};
@@ -53,6 +54,25 @@ pub(super) fn serve(port: WorkerPort) -> Loaded<()> {
     port.report_panics();
     listen(&port, Rc::new(SchoolHost::default()));
     Ok(())
+}
+
+/// Why a request was refused. Each text is for people.
+#[derive(Debug, thiserror::Error)]
+enum SchoolRefusal {
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    School(#[from] SchoolError),
+    #[error("There is no run in this worker: begin one first.")]
+    NoRun,
+    #[error("`{prompt}` is no task of this environment. One is written like the example.")]
+    NoTask { prompt: Text },
+    #[error("There is no episode.")]
+    NoEpisode,
+    #[error("This request needs more than an answer.")]
+    NoAnswer,
+    #[error("The samples are not stored: {error} {}", .error.advice())]
+    NotStored { error: DatabaseError },
 }
 
 #[derive(Default)]
@@ -81,8 +101,8 @@ impl Services for SchoolHost {
         if request.channel == Channel::School {
             let request = decode_request(&request.body)?;
             spawn(async move {
-                if let Err(reason) = self.handle_request(request, &replies).await {
-                    let reason = reason.into();
+                if let Err(refusal) = self.handle_request(request, &replies).await {
+                    let reason = refusal.to_string().into();
                     replies.send(&Event::Failed { reason });
                 }
             });
@@ -92,7 +112,11 @@ impl Services for SchoolHost {
 }
 
 impl SchoolHost {
-    async fn handle_request(&self, request: Request, replies: &Replies) -> Result<(), String> {
+    async fn handle_request(
+        &self,
+        request: Request,
+        replies: &Replies,
+    ) -> Result<(), SchoolRefusal> {
         match request {
             Request::Begin {
                 knobs,
@@ -100,7 +124,7 @@ impl SchoolHost {
                 warm_start,
             } => {
                 let held = Held::begin(knobs, checkpoint.as_ref(), warm_start.as_ref());
-                let held = held.map_err(said)?;
+                let held = held?;
                 replies.send(&held.begun());
                 self.state.replace(Some(held));
                 Ok(())
@@ -125,28 +149,30 @@ impl SchoolHost {
         }
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Held) -> Result<T, String>) -> Result<T, String> {
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&mut Held) -> Result<T, SchoolRefusal>,
+    ) -> Result<T, SchoolRefusal> {
         let mut state = self.state.borrow_mut();
-        let held = state.as_mut();
-        work(held.ok_or("There is no run in this worker: begin one first.")?)
+        work(state.as_mut().ok_or(SchoolRefusal::NoRun)?)
     }
 
-    async fn train(&self, updates: Option<u32>, replies: &Replies) -> Result<(), String> {
+    async fn train(&self, updates: Option<u32>, replies: &Replies) -> Result<(), SchoolRefusal> {
         self.is_stopping.set(false);
         let mut left = updates;
         while left != Some(0) && !self.is_stopping.get() {
             let (updated, chosen) = self.with(|held| {
-                let updated = held.update().map_err(said)?;
+                let updated = held.update()?;
                 Ok((updated, held.chosen()))
             })?;
             replies.send(&Event::Updated(Box::new(updated)));
-            if let Err(reason) = store(chosen, replies).await {
+            if let Err(refusal) = store(chosen, replies).await {
                 // The browser is out of space. The training needs none.
                 self.with(|held| {
                     held.stored_groups = 0;
                     Ok(())
                 })?;
-                let reason = reason.into();
+                let reason = refusal.to_string().into();
                 replies.send(&Event::Unstored { reason });
             }
             left = left.map(|left| left - 1);
@@ -250,11 +276,11 @@ impl Held {
         )
     }
 
-    fn answer(&mut self, request: Request) -> Result<Event, String> {
+    fn answer(&mut self, request: Request) -> Result<Event, SchoolRefusal> {
         match request {
             Request::Tune { knobs } => {
                 let change = link::to_query(&knobs).replace('&', " ");
-                self.run.set_knobs(knobs).map_err(said)?;
+                self.run.set_knobs(knobs)?;
                 let updates = self.run.updates();
                 self.name.push_str(&format!(", from {updates} {change}"));
                 Ok(Event::Tuned)
@@ -266,12 +292,12 @@ impl Held {
                 seed,
             } => {
                 let learnable = self.run.learnable();
-                let exercise = learnable.exercise_of(&prompt).ok_or_else(|| {
-                    format!("`{prompt}` is no task of this environment. One is written like the example.")
-                })?;
+                let exercise = learnable
+                    .exercise_of(&prompt)
+                    .ok_or(SchoolRefusal::NoTask { prompt })?;
                 let (update, network) = self.policy(update);
                 let rollout = answer(learnable, &network, &exercise, temperature, seed);
-                let rollout = rollout.map_err(said)?.ok_or("There is no episode.")?;
+                let rollout = rollout?.ok_or(SchoolRefusal::NoEpisode)?;
                 let sample = Box::new(SampleRecord::of(learnable, &rollout));
                 Ok(Event::Answered { update, sample })
             }
@@ -284,11 +310,11 @@ impl Held {
                 let tasks = tasks.min(MOST_TASKS) as usize;
                 let seed = self.run.knobs().seed;
                 let exam = examine(self.run.learnable(), &network, difficulty, tasks, 0.0, seed);
-                let exam = Box::new(exam.map_err(said)?);
+                let exam = Box::new(exam?);
                 Ok(Event::Examined { update, exam })
             }
             Request::Explain => {
-                let group = self.run.explain(self.telling_group()).map_err(said)?;
+                let group = self.run.explain(self.telling_group())?;
                 Ok(Event::Explained(Box::new(group)))
             }
             Request::Draw { number } => {
@@ -306,21 +332,25 @@ impl Held {
             } => self.play(&prompt, &turns, update),
             Request::Teach { files, without } => {
                 let learnable = self.run.learnable();
-                let taught = taught_by(learnable, &files, without.as_deref()).map_err(said)?;
+                let taught = taught_by(learnable, &files, without.as_deref())?;
                 Ok(Event::Taught(Box::new(taught)))
             }
             // Handled before.
             Request::Begin { .. }
             | Request::Train { .. }
             | Request::Stop
-            | Request::Store { .. } => Err("This request needs more than an answer.".to_owned()),
+            | Request::Store { .. } => Err(SchoolRefusal::NoAnswer),
         }
     }
 
     /// Lets a person act, and the policy once the person is done.
-    fn play(&self, prompt: &str, turns: &[Text], update: u32) -> Result<Event, String> {
+    fn play(&self, prompt: &str, turns: &[Text], update: u32) -> Result<Event, SchoolRefusal> {
         let learnable = self.run.learnable();
-        let exercise = learnable.exercise_of(prompt).ok_or("There is no task.")?;
+        let exercise = learnable
+            .exercise_of(prompt)
+            .ok_or_else(|| SchoolRefusal::NoTask {
+                prompt: prompt.into(),
+            })?;
         let turns: Vec<&str> = turns.iter().map(|turn| &**turn).collect();
         let attempt = match person::attempt(learnable, &exercise, &turns) {
             Ok(attempt) => attempt,
@@ -332,7 +362,7 @@ impl Held {
         let policy = if attempt.is_over {
             let (update, network) = self.policy(update);
             let rollout = answer(learnable, &network, &exercise, 0.0, self.run.knobs().seed);
-            let rollout = rollout.map_err(said)?.ok_or("There is no episode.")?;
+            let rollout = rollout?.ok_or(SchoolRefusal::NoEpisode)?;
             let mut sample = SampleRecord::of(learnable, &rollout);
             sample.reward = learnable.reward(&exercise, &rollout.attempt);
             Some((update, Box::new(sample)))
@@ -376,13 +406,13 @@ impl Held {
 }
 
 /// Stores trajectories for Review.
-async fn store(chosen: Vec<StoredEpisode>, replies: &Replies) -> Result<(), String> {
+async fn store(chosen: Vec<StoredEpisode>, replies: &Replies) -> Result<(), SchoolRefusal> {
     if chosen.is_empty() {
         return Ok(());
     }
     let episodes = u32::try_from(chosen.len()).unwrap_or(u32::MAX);
     let stored = storage::write(storing(Vec::new(), chosen)).await;
-    stored.map_err(|error| format!("The samples are not stored: {error} {}", error.advice()))?;
+    stored.map_err(|error| SchoolRefusal::NotStored { error })?;
     replies.send(&Event::Stored { episodes });
     Ok(())
 }
@@ -419,8 +449,4 @@ fn taught_by(
         success: success(&weights)?,
         warm_start: WarmStartBytes::from(write_8_bit(&weights)),
     })
-}
-
-fn said(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }

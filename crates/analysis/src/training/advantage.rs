@@ -94,10 +94,12 @@ impl AdvantageRule {
         let (_, first) = pairs[0];
         let deviation = (squares / n).sqrt();
         if deviation <= EPSILON * mean.abs().max(1.0) {
-            return match all(&|_| 0.0) {
-                true => AdvantageRule::NoSignal,
-                false if all(&|reward| reward) => AdvantageRule::Reward,
-                false => AdvantageRule::Other,
+            return if all(&|_| 0.0) {
+                AdvantageRule::NoSignal
+            } else if all(&|reward| reward) {
+                AdvantageRule::Reward
+            } else {
+                AdvantageRule::Other
             };
         }
         if all(&|_| first) {

@@ -1,11 +1,14 @@
 //! Reads the files of all groups on several threads, in batches of bounded size, and passes on what is made of them in
 //! the order of the files.
 //!
+//! A large file is read in place by one thread ([`volary_formats::import::index::open_in_place`]), as in the page, and all
+//! threads work on its episodes.
+//!
 //! Invariants: the batches that are read but not passed on have few megabytes, except for files that can only be read as
 //! a whole; results arrive in order, on the thread of the caller; if the caller fails, or a thread panics, all threads
-//! end.
+//! end. The thread whose results are passed on next never waits for room.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -16,148 +19,88 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 use volary_episode::Episode;
 use volary_formats::import::fields::Mappings;
-use volary_formats::import::index::LARGE;
+use volary_formats::import::index::LineFilter;
 use volary_formats::import::{InputFile, Note};
 
-use super::lines::{LineBatch, LineFile, Skipping};
+use super::large_file::{LargeFile, Part};
 use super::{Group, Report, import_files};
 
-/// The sizes by which files are divided, in bytes.
-#[derive(Clone, Copy)]
-pub struct Sizes {
-    /// The size from which a file of lines is read in batches.
-    pub large: u64,
-    /// The size of a batch.
-    pub batch: usize,
-}
-
-impl Default for Sizes {
-    fn default() -> Sizes {
-        Sizes {
-            // As in the page.
-            large: LARGE,
-            batch: 4 << 20,
-        }
-    }
-}
-
+/// The size of a batch in bytes.
+const BATCH: u64 = 4 << 20;
 /// The maximum number of threads. More wait for the file.
 const MOST_THREADS: usize = 8;
 
 /// How files are read.
 pub struct Reading<'a> {
     pub mappings: &'a Mappings,
-    /// The search for which lines of large files may be skipped.
-    pub search: Option<Skipping<'a>>,
-    pub sizes: Sizes,
+    /// The search for which lines of large files are left out.
+    pub filter: Option<LineFilter>,
+    /// The size of a batch in bytes.
+    pub batch: u64,
 }
 
-/// Files or lines that are read at once.
+impl<'a> Reading<'a> {
+    pub fn of(mappings: &'a Mappings, filter: Option<LineFilter>) -> Reading<'a> {
+        Reading {
+            mappings,
+            filter,
+            batch: BATCH,
+        }
+    }
+}
+
+/// The position of a batch: the index of its group, and its own within the group.
+type Position = (usize, usize);
+
+/// What a thread does next.
 enum Job {
-    Files,
-    Lines(LineBatch),
-    /// The file cannot be read on.
-    Failed(String),
+    /// To read a group.
+    Read { index: usize, group: Arc<Group> },
+    /// To work on a batch.
+    Work(Batch),
 }
 
-/// A job with its number, from 0, and its size.
-struct Numbered {
-    number: usize,
+/// Episodes that were read.
+struct Batch {
+    position: Position,
     group: Arc<Group>,
+    /// Its size.
     bytes: u64,
-    /// The number of files that it completes.
-    files: usize,
-    job: Job,
-}
-
-/// The result of a job.
-struct Done<T> {
-    number: usize,
-    group: Arc<Group>,
-    bytes: u64,
-    /// The number of files that it completes, and of those that could be read.
-    files: usize,
-    read: usize,
-    episodes: usize,
+    /// Whether it ends the group, of which so many files could be read.
+    files: Option<usize>,
+    /// Each with the file that it was read from.
+    episodes: Vec<(String, Episode)>,
     notes: Vec<Note>,
     /// What failed, with the name of the file.
     failed: Vec<(String, String)>,
+}
+
+/// The result of a batch, whose episodes became `result`.
+struct Done<T> {
+    batch: Batch,
+    episodes: usize,
     result: T,
 }
 
-/// The jobs that are left.
-struct Source<'a> {
-    groups: std::vec::IntoIter<Group>,
-    open: Option<(LineFile, Arc<Group>)>,
-    number: usize,
-    /// The size of the jobs whose results were not passed on.
+/// What is left to do.
+struct Queue {
+    groups: std::iter::Enumerate<std::vec::IntoIter<Group>>,
+    batches: VecDeque<Batch>,
+    /// The number of threads that read, and may add batches.
+    reading: usize,
+    /// The index of the group whose results are passed on next.
+    front: usize,
+    /// The size of the batches whose results were not passed on.
     in_work: u64,
-    most: u64,
-    reading: &'a Reading<'a>,
-}
-
-impl Source<'_> {
-    /// Whether another job may begin.
-    fn has_room(&self) -> bool {
-        self.in_work == 0 || self.in_work < self.most
-    }
-
-    fn next(&mut self) -> Option<Numbered> {
-        if let Some((mut file, group)) = self.open.take() {
-            match file.next_batch() {
-                Ok(Some(batch)) => {
-                    let bytes = batch.bytes.len() as u64;
-                    let files = usize::from(batch.is_end);
-                    if !batch.is_end {
-                        self.open = Some((file, group.clone()));
-                    }
-                    return Some(self.numbered(group, bytes, files, Job::Lines(batch)));
-                }
-                Ok(None) => {}
-                Err(error) => {
-                    return Some(self.numbered(group, 0, 1, Job::Failed(error.to_string())));
-                }
-            }
-        }
-        let group = Arc::new(self.groups.next()?);
-        if let [path] = group.files.as_slice()
-            && group.bytes >= self.reading.sizes.large
-        {
-            let name = path.to_string_lossy();
-            let size = self.reading.sizes.batch;
-            let file = group.root.join(path);
-            // Errors are reported when it is read.
-            if let Ok(Some(mut file)) = LineFile::open(&file, &name, self.reading.mappings, size) {
-                if let Some(search) = &self.reading.search {
-                    file.skip_for(search);
-                }
-                self.open = Some((file, group));
-                return self.next();
-            }
-        }
-        let (bytes, files) = (group.bytes, group.files.len());
-        Some(self.numbered(group, bytes, files, Job::Files))
-    }
-
-    fn numbered(&mut self, group: Arc<Group>, bytes: u64, files: usize, job: Job) -> Numbered {
-        let number = self.number;
-        self.number += 1;
-        self.in_work += bytes;
-        Numbered {
-            number,
-            group,
-            bytes,
-            files,
-            job,
-        }
-    }
 }
 
 /// What threads share.
 struct Pool<'a> {
-    source: Mutex<Source<'a>>,
-    has_room: Condvar,
+    queue: Mutex<Queue>,
+    changed: Condvar,
     is_stopped: AtomicBool,
+    threads: usize,
+    reading: &'a Reading<'a>,
 }
 
 /// Stops the other threads when it is dropped by a panic.
@@ -172,141 +115,200 @@ impl Drop for StopOnPanic<'_, '_> {
 }
 
 impl<'a> Pool<'a> {
-    fn source(&self) -> MutexGuard<'_, Source<'a>> {
-        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'q>(&self, queue: MutexGuard<'q, Queue>) -> MutexGuard<'q, Queue> {
+        let waited = self.changed.wait(queue);
+        waited.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
         // Nobody is between the question and the wait.
-        drop(self.source());
-        self.has_room.notify_all();
+        drop(self.queue());
+        self.changed.notify_all();
     }
 
     fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// Waits for room, and takes a job. `None` if there are none, or all work is stopped.
-    fn take(&self) -> Option<Numbered> {
-        let mut source = self.source();
+    /// Whether another batch may be read.
+    fn has_room(&self, queue: &Queue) -> bool {
+        queue.in_work == 0 || queue.in_work < 2 * self.threads as u64 * self.reading.batch
+    }
+
+    /// Waits for a job, and takes it. `None` if there are none, or all work is stopped.
+    fn take(&self) -> Option<Job> {
+        let mut queue = self.queue();
         while !self.is_stopped() {
-            if source.has_room() {
-                return source.next();
+            if let Some(batch) = queue.batches.pop_front() {
+                return Some(Job::Work(batch));
             }
-            source = self
-                .has_room
-                .wait(source)
-                .unwrap_or_else(PoisonError::into_inner);
+            if self.has_room(&queue)
+                && let Some((index, group)) = queue.groups.next()
+            {
+                queue.reading += 1;
+                queue.in_work += group.bytes;
+                return Some(Job::Read {
+                    index,
+                    group: Arc::new(group),
+                });
+            }
+            if queue.reading == 0 && queue.groups.len() == 0 {
+                return None;
+            }
+            queue = self.wait(queue);
         }
         None
     }
 
-    fn finished(&self, bytes: u64) {
-        self.source().in_work -= bytes;
-        self.has_room.notify_all();
+    /// Works until there are no more jobs.
+    fn work<T>(&self, work: &dyn Fn(Vec<(String, Episode)>) -> T, results: &Sender<Done<T>>) {
+        let _stop = StopOnPanic(self);
+        let done = |mut batch: Batch| {
+            let episodes = std::mem::take(&mut batch.episodes);
+            let done = Done {
+                episodes: episodes.len(),
+                result: work(episodes),
+                batch,
+            };
+            // Without a receiver, all work is stopped.
+            let _ = results.send(done);
+        };
+        while let Some(job) = self.take() {
+            match job {
+                Job::Work(batch) => done(batch),
+                Job::Read { index, group } => {
+                    self.read(index, &group, &done);
+                    self.queue().reading -= 1;
+                    self.changed.notify_all();
+                }
+            }
+        }
     }
 
-    /// Works until there are no more jobs.
-    fn work<T>(
-        &self,
-        reading: &Reading<'_>,
-        work: &dyn Fn(Vec<(String, Episode)>) -> T,
-        results: &Sender<Done<T>>,
-    ) {
-        let _stop = StopOnPanic(self);
-        while let Some(job) = self.take() {
-            let done = self.done(job, reading, work);
-            if results.send(done).is_err() {
+    /// Reads a group. `done` works on a batch on this thread.
+    fn read(&self, index: usize, group: &Arc<Group>, done: &dyn Fn(Batch)) {
+        if let Some(file) = LargeFile::open(group, self.reading) {
+            // Its batches count, not the file.
+            self.queue().in_work -= group.bytes;
+            self.changed.notify_all();
+            if self.read_in_place(index, group, file, done) {
                 return;
             }
+            self.queue().in_work += group.bytes;
         }
+        done(self.whole(index, group));
     }
 
-    fn done<T>(
+    /// Reads a large file. Returns whether it could be read in place.
+    fn read_in_place(
         &self,
-        job: Numbered,
-        reading: &Reading<'_>,
-        work: &dyn Fn(Vec<(String, Episode)>) -> T,
-    ) -> Done<T> {
-        let Numbered {
-            number,
-            group,
-            bytes,
-            files,
-            job,
-        } = job;
-        let mut failed = Vec::new();
-        let mut episodes = Vec::new();
-        let mut read = files;
-        let mut skipped = 0;
-        let notes = match job {
-            Job::Failed(error) => {
-                read = 0;
-                let name = group.files.first().map(|path| path.to_string_lossy());
-                failed.push((name.unwrap_or_default().into_owned(), error));
-                Vec::new()
-            }
-            Job::Lines(batch) => {
-                let (found, notes) = self.lines(&batch, reading);
-                let file = group.files.first().map(|path| path.to_string_lossy());
-                let file = group.shown(&file.unwrap_or_default());
-                // Something is there, whether or not it is wanted.
-                skipped = usize::from(found.is_empty() && batch.may_skip);
-                episodes = found
-                    .into_iter()
-                    .map(|episode| (file.clone(), episode))
-                    .collect();
-                notes
-            }
-            Job::Files => {
-                let mut inputs = Vec::new();
-                for path in &group.files {
-                    let name = path.to_string_lossy().into_owned();
-                    match fs::read(group.root.join(path)) {
-                        Ok(bytes) => inputs.push(InputFile {
-                            name: Some(name),
-                            bytes,
-                        }),
-                        Err(error) => failed.push((name, error.to_string())),
+        index: usize,
+        group: &Arc<Group>,
+        mut file: LargeFile,
+        done: &dyn Fn(Batch),
+    ) -> bool {
+        let name = group.files.first().map(|path| path.to_string_lossy());
+        let name = name.unwrap_or_default();
+        let shown = group.shown(&name);
+        for number in 0.. {
+            let mut batch = Batch {
+                position: (index, number),
+                group: Arc::clone(group),
+                bytes: 0,
+                files: None,
+                episodes: Vec::new(),
+                notes: Vec::new(),
+                failed: Vec::new(),
+            };
+            match file.next_part() {
+                Ok(Part::Whole) => return false,
+                Ok(Part::Episodes {
+                    episodes,
+                    bytes,
+                    end,
+                }) => {
+                    let episodes = episodes.into_iter();
+                    batch.bytes = bytes;
+                    batch.episodes = episodes.map(|one| (shown.clone(), one)).collect();
+                    if let Some(notes) = end {
+                        (batch.files, batch.notes) = (Some(1), notes);
                     }
                 }
-                read = inputs.len();
-                import_files(inputs, reading.mappings, &mut |file, episode| {
-                    episodes.push((group.shown(file), episode));
-                    Ok(())
-                })
-                .unwrap_or_default()
+                Err(error) => {
+                    batch.files = Some(0);
+                    batch
+                        .failed
+                        .push((name.clone().into_owned(), error.to_string()));
+                }
             }
-        };
-        Done {
-            number,
-            bytes,
-            files,
-            read,
-            episodes: episodes.len() + skipped,
-            notes,
+            let is_end = batch.files.is_some();
+            if !self.add(batch, done) || is_end {
+                break;
+            }
+        }
+        true
+    }
+
+    /// Adds a batch, or works on it if the others have enough to do. Returns whether to go on.
+    fn add(&self, batch: Batch, done: &dyn Fn(Batch)) -> bool {
+        let mut queue = self.queue();
+        while !self.is_stopped() && batch.position.0 != queue.front && !self.has_room(&queue) {
+            queue = self.wait(queue);
+        }
+        queue.in_work += batch.bytes;
+        if queue.batches.len() < self.threads {
+            queue.batches.push_back(batch);
+            drop(queue);
+            self.changed.notify_all();
+        } else {
+            drop(queue);
+            done(batch);
+        }
+        !self.is_stopped()
+    }
+
+    /// Reads the files of a group together.
+    fn whole(&self, index: usize, group: &Arc<Group>) -> Batch {
+        let (mut inputs, mut failed) = (Vec::new(), Vec::new());
+        for path in &group.files {
+            let name = path.to_string_lossy().into_owned();
+            match fs::read(group.root.join(path)) {
+                Ok(bytes) => inputs.push(InputFile {
+                    name: Some(name),
+                    bytes,
+                }),
+                Err(error) => failed.push((name, error.to_string())),
+            }
+        }
+        let files = inputs.len();
+        let mut episodes = Vec::new();
+        let notes = import_files(inputs, self.reading.mappings, &mut |file, episode| {
+            episodes.push((group.shown(file), episode));
+            Ok(())
+        });
+        Batch {
+            position: (index, 0),
+            group: Arc::clone(group),
+            bytes: group.bytes,
+            files: Some(files),
+            episodes,
+            notes: notes.unwrap_or_default(),
             failed,
-            result: work(episodes),
-            group,
         }
     }
 
-    fn lines(&self, batch: &LineBatch, reading: &Reading<'_>) -> (Vec<Episode>, Vec<Note>) {
-        let reader = &batch.shared.reader;
-        let (bytes, first, is_end) = (&batch.bytes, batch.first, batch.is_end);
-        let search = reading.search.as_ref().filter(|_| batch.may_skip);
-        let Some(Skipping { filter, .. }) = search else {
-            let mut read = reader.read(bytes, first, is_end, None);
-            batch.make_ids_differ(&mut read.episodes, &|| self.is_stopped());
-            return (read.episodes, read.notes);
-        };
-        if !filter.may_match(bytes) {
-            return (Vec::new(), Vec::new());
-        }
-        let wanted = |line: &[u8]| filter.may_match(line);
-        let read = reader.read(bytes, first, is_end, Some(&wanted));
-        (read.episodes, read.notes)
+    /// Makes room for other batches, once results were passed on.
+    fn passed_on(&self, bytes: u64, front: usize) {
+        let mut queue = self.queue();
+        queue.in_work -= bytes;
+        queue.front = front;
+        drop(queue);
+        self.changed.notify_all();
     }
 }
 
@@ -321,44 +323,54 @@ pub fn read<T: Send>(
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.min(MOST_THREADS);
     let pool = Pool {
-        source: Mutex::new(Source {
-            groups: groups.into_iter(),
-            open: None,
-            number: 0,
+        queue: Mutex::new(Queue {
+            groups: groups.into_iter().enumerate(),
+            batches: VecDeque::new(),
+            reading: 0,
+            front: 0,
             in_work: 0,
-            most: (2 * threads * reading.sizes.batch) as u64,
-            reading,
         }),
-        has_room: Condvar::new(),
+        changed: Condvar::new(),
         is_stopped: AtomicBool::new(false),
+        threads,
+        reading,
     };
     let mut report = Report::default();
     thread::scope(|scope| {
         let (send, receive) = channel();
         for _ in 0..threads {
             let (pool, send) = (&pool, send.clone());
-            scope.spawn(move || pool.work(reading, work, &send));
+            scope.spawn(move || pool.work(work, &send));
         }
         drop(send);
         let mut early = BTreeMap::new();
-        let mut next = 0;
+        let mut next: Position = (0, 0);
         for done in receive {
-            early.insert(done.number, done);
-            while let Some(done) = early.remove(&next) {
-                next += 1;
-                report.files += done.read;
-                report.episodes += done.episodes;
-                for (name, error) in done.failed {
-                    report.add_loss(&done.group.shown(&name), error);
+            early.insert(done.batch.position, done);
+            while let Some(Done {
+                batch,
+                episodes,
+                result,
+            }) = early.remove(&next)
+            {
+                next = match batch.files {
+                    Some(_) => (next.0 + 1, 0),
+                    None => (next.0, next.1 + 1),
+                };
+                report.files += batch.files.unwrap_or_default();
+                report.episodes += episodes;
+                for (name, error) in batch.failed {
+                    report.add_loss(&batch.group.shown(&name), error);
                 }
-                report.add(&done.group, &done.notes);
-                progress.inc(done.files as u64);
-                let bytes = done.bytes;
-                if let Err(error) = each(done.result) {
+                report.add(&batch.group, &batch.notes);
+                if batch.files.is_some() {
+                    progress.inc(batch.group.files.len() as u64);
+                }
+                if let Err(error) = each(result) {
                     pool.stop();
                     return Err(error);
                 }
-                pool.finished(bytes);
+                pool.passed_on(batch.bytes, next.0);
             }
         }
         Ok(())
@@ -371,26 +383,18 @@ mod tests {
     use std::path::PathBuf;
 
     use anyhow::bail;
-    use volary_analysis::search::{Query, RawFilter};
+    use volary_analysis::search::Query;
+    use volary_formats::import::index::is_large;
 
     use super::*;
-
-    const SIZES: Sizes = Sizes {
-        large: 100_000,
-        batch: 70_000,
-    };
 
     /// Reads the files with small batches; each episode becomes its file, id and name.
     fn names(folder: &PathBuf, search: Option<&Query>) -> Result<(Vec<[String; 3]>, Report)> {
         let mappings = Mappings::default();
-        let search = search.map(|query| Skipping {
-            query,
-            filter: RawFilter::of(query).unwrap(),
-        });
         let reading = Reading {
             mappings: &mappings,
-            search,
-            sizes: SIZES,
+            filter: search.and_then(LineFilter::of),
+            batch: 70_000,
         };
         let mut names = Vec::new();
         let work = |episodes: Vec<(String, Episode)>| {
@@ -411,7 +415,7 @@ mod tests {
     }
 
     fn line(name: &str, said: &str) -> String {
-        let said = said.repeat(20);
+        let said = said.repeat(250);
         format!(
             "{{\"id\": \"{name}\", \"messages\": [{{\"role\": \"user\", \"content\": \"{said}\"}}]}}\n"
         )
@@ -424,6 +428,7 @@ mod tests {
         std::fs::create_dir_all(folder.join("c")).unwrap();
         let lines = |of: &dyn Fn(usize) -> String| (0..2_000).map(of).collect::<String>();
         let numbered = lines(&|number| line(&format!("task-{}", number / 2), "some words "));
+        assert!(is_large(numbered.len() as u64, b"{", false));
         std::fs::write(folder.join("a.jsonl"), numbered + "{oops}\n").unwrap();
         let small = line("small", "few words ");
         std::fs::write(folder.join("b/small.jsonl"), small).unwrap();
@@ -449,7 +454,8 @@ mod tests {
         let query = Query::parse("sapphire");
         let (found, _) = self::names(&folder, Some(&query)).unwrap();
         assert!(found.iter().any(|[_, _, name]| name == "rare"));
-        assert!(found.len() < 100, "{}", found.len());
+        // Both files are parsed at their start.
+        assert!(found.len() < 300, "{}", found.len());
 
         // All threads end.
         std::fs::write(folder.join("a.jsonl"), lines(&|_| line("stop", "words "))).unwrap();

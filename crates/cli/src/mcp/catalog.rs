@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use volary_analysis::behaviour::diagnostics::{
     DiagnosticKind, TaskSteps, diagnostics, extra_steps,
 };
-use volary_analysis::result::Verdict;
+use volary_analysis::result::TaskOutcome;
 use volary_analysis::search::Query;
 use volary_analysis::table::Row;
 use volary_episode::Episode;
@@ -319,11 +319,11 @@ fn count_extra_steps(entries: &mut [Arc<Entry>]) {
         .iter()
         .map(|entry| {
             let row = &entry.row;
-            let verdict = Verdict::of(row.reward, Some(&row.outcome), &row.scores);
+            let verdict = TaskOutcome::of(row.reward, Some(&row.outcome), &row.scores);
             TaskSteps {
                 task: row.task.as_ref().map(|task| &*task.id),
                 steps: row.steps,
-                succeeded: verdict.map(|verdict| verdict == Verdict::Succeeded),
+                succeeded: verdict.map(|verdict| verdict == TaskOutcome::Succeeded),
             }
         })
         .collect();

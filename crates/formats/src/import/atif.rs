@@ -61,10 +61,12 @@ impl Reader for Atif {
                 .iter()
                 .all(|key| step.get(key).is_some())
         });
-        match version.is_some_and(|version| version.starts_with(VERSION_START)) {
-            true => Confidence::Certain,
-            false if has_step => Confidence::Possible,
-            false => Confidence::No,
+        if version.is_some_and(|version| version.starts_with(VERSION_START)) {
+            Confidence::Certain
+        } else if has_step {
+            Confidence::Possible
+        } else {
+            Confidence::No
         }
     }
 

@@ -75,8 +75,8 @@ impl Reader for AutoGen {
             let messages = document.into_records().into_iter().map(|line| line.value);
             thread(Object::new(), messages.collect(), Episode::default(), sink);
         } else {
+            let is_single = document.is_single();
             let records = document.into_records();
-            let is_single = records.len() == 1;
             for Line { number, value } in records {
                 let id = if is_single {
                     sink.stem()

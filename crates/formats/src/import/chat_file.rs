@@ -51,8 +51,8 @@ impl Reader for ChatFile {
             sink.episode(episode);
             return sink.understood("Chat messages: one episode.");
         }
+        let is_single = document.is_single();
         let records = document.into_records();
-        let single = records.len() == 1;
         let mut count = 0;
         for Line { number, value } in records {
             match value {
@@ -61,7 +61,7 @@ impl Reader for ChatFile {
                 }
                 Json::Object(object) => {
                     count += 1;
-                    let episode = conversation(object, (!single).then_some(number), sink);
+                    let episode = conversation(object, (!is_single).then_some(number), sink);
                     sink.episode(episode);
                 }
                 _ => {}

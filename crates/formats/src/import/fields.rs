@@ -372,13 +372,12 @@ fn shortened(value: &Json, left: &mut usize) -> Json {
             let end = (0..=length).rev().find(|end| text.is_char_boundary(*end));
             let end = end.unwrap_or_default();
             *left -= end;
-            match end == text.len() {
-                true => value.clone(),
-                // Shortened JSON text would no longer be JSON.
-                false if text.starts_with(['[', '{']) && text.len() <= MOST_OF_HEAD => {
-                    value.clone()
-                }
-                false => Json::Text(format!("{}…", &text[..end]).into()),
+            // Shortened JSON text would no longer be JSON.
+            let is_json = || text.starts_with(['[', '{']) && text.len() <= MOST_OF_HEAD;
+            if end == text.len() || is_json() {
+                value.clone()
+            } else {
+                Json::Text(format!("{}…", &text[..end]).into())
             }
         }
         Json::List(list) => {

@@ -28,10 +28,12 @@ impl Reader for GeminiCli {
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
-        match document.samples().any(is_header) {
-            true => Confidence::Certain,
-            false if is_checkpoint(document.head()) => Confidence::Likely,
-            false => Confidence::No,
+        if document.samples().any(is_header) {
+            Confidence::Certain
+        } else if is_checkpoint(document.head()) {
+            Confidence::Likely
+        } else {
+            Confidence::No
         }
     }
 

@@ -2,7 +2,7 @@
 //! so that it can be opened from there later. The file itself is never in memory.
 //!
 //! - `in_place`: what drives all that follows; `opening`: recognises a file ([`open_in_place`]). `slices`: files of lines, or of one list.
-//! - `elements`: the boundaries of list elements, in bytes that arrive in chunks. `growing`: parser of a long element
+//! - `line_filter`: the lines that a search leaves out. `elements`: the boundaries of list elements, in bytes that arrive in chunks. `growing`: parser of a long element
 //!   while it arrives. `reading`: a piece of a file to rows. `packed`: logs in zip files. [`torch_dump`]: rollout dumps.
 //!   [`annotated`]: annotations of the traces of a file.
 //!
@@ -14,6 +14,7 @@ pub mod annotated;
 mod elements;
 mod growing;
 mod in_place;
+mod line_filter;
 mod opening;
 mod packed;
 mod reading;
@@ -28,11 +29,11 @@ use volary_core::json::Text;
 use volary_episode::episode::Episode;
 
 use super::fields::{FieldMapping, Mappings, Unmapped};
-use super::registry::Chosen;
 use super::{ImportOutcome, Note};
 use elements::Elements;
 use growing::Growing;
 pub use in_place::{InPlace, LARGE, LARGE_GROWING, LARGE_PACKED, Progress, is_large};
+pub use line_filter::LineFilter;
 pub use opening::{directory, open as open_in_place};
 pub use packed::PackedLog;
 use reading::{Kind, Pieces};
@@ -49,7 +50,8 @@ pub struct Entry {
     pub row: Row,
     /// The texts to search, if they were requested ([`Indexer::keep_texts`]).
     pub texts: Option<Document>,
-    /// The episode itself, if it is so long that parsing it again would take noticeable time.
+    /// The episode itself, if it was requested ([`InPlace::keep_episodes`]), or is so long that parsing it again would
+    /// take noticeable time. The row has its id and its tags.
     pub episode: Option<Episode>,
 }
 
@@ -131,6 +133,16 @@ impl Indexer {
         self.pieces.keeps_texts = wanted;
     }
 
+    /// Lets all entries contain their episodes.
+    pub fn keep_episodes(&mut self) {
+        self.pieces.keeps_episodes = true;
+    }
+
+    /// Leaves out lines in which a search cannot find anything.
+    pub fn leave_out(&mut self, filter: LineFilter) {
+        self.pieces.leave_out(filter);
+    }
+
     /// Sets the mappings for records that no reader recognises. Call this before feeding bytes.
     pub fn map_fields(&mut self, mappings: Mappings) {
         self.pieces.map_fields(mappings);
@@ -158,7 +170,7 @@ impl Indexer {
     /// The unfinished episode, as far as its bytes have arrived, without parts that may be truncated. It may
     /// get another id once it is complete. `None` if nothing of it has arrived, and in files with one episode a
     /// line.
-    pub fn begun(&self) -> Option<Episode> {
+    pub fn partial_episode(&self) -> Option<Episode> {
         let State::Elements(elements, Some(growing)) = &self.state else {
             return None;
         };
@@ -305,6 +317,12 @@ impl Indexer {
     }
 
     fn lines(&mut self) {
+        let whole = memchr::memrchr(b'\n', &self.held).map_or(0, |last| last + 1);
+        if self.pieces.rules_out(&self.held[..whole], self.held_at) {
+            self.line += memchr::memchr_iter(b'\n', &self.held[..whole]).count();
+            self.seen = self.held.len();
+            return self.drop_held(whole);
+        }
         let mut start = 0;
         while let Some(length) = memchr::memchr(b'\n', &self.held[self.seen..]) {
             let end = self.seen + length;
@@ -326,17 +344,6 @@ impl Indexer {
         }
         self.held_at += length as u64;
         self.seen -= length;
-    }
-}
-
-/// The reader of a file of which each line is read by itself, from its first bytes. `None` if lines belong together, if
-/// they are no lines, or if more bytes are needed.
-pub(super) fn reader_of_lines(begun: &[u8], mappings: &Mappings) -> Option<Chosen> {
-    let mut pieces = Pieces::new("".into());
-    pieces.map_fields(mappings.clone());
-    match pieces.recognise(begun, false)? {
-        Kind::Lines => pieces.into_reader_of_each_line(),
-        _ => None,
     }
 }
 

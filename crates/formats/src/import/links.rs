@@ -8,7 +8,7 @@ use volary_core::json::Text;
 use volary_episode::episode::{Episode, Link, Relation};
 
 /// Resolves the links of all episodes.
-pub(super) fn resolve(episodes: &mut [Episode]) {
+pub fn resolve(episodes: &mut [Episode]) {
     if episodes.iter().all(|episode| episode.links.is_empty()) {
         return;
     }

@@ -236,8 +236,15 @@ fn short(rest: &mut Object) -> Object {
     Object::from_distinct(found)
 }
 
+/// A mapping finds no episode in a record. The text says what is wrong with the record; it is empty if nothing is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct NoEpisodeMapped {
+    why: Text,
+}
+
 /// The episodes that a mapping produces from a file's first value, for a preview.
-pub fn preview(head: &Json, fields: &FieldMapping) -> Result<Vec<Episode>, String> {
+pub fn preview(head: &Json, fields: &FieldMapping) -> Result<Vec<Episode>, NoEpisodeMapped> {
     let mut outcome = ImportOutcome::default();
     let reader = Mapped {
         fields: FieldMapping {
@@ -250,11 +257,11 @@ pub fn preview(head: &Json, fields: &FieldMapping) -> Result<Vec<Episode>, Strin
     reader.read(Document::Value(record), &mut sink);
     let lost = |note: &&super::Note| note.level == NoteLevel::Unreadable;
     if outcome.episodes.is_empty() {
-        Err(outcome
-            .notes
-            .iter()
-            .find(lost)
-            .map(|note| note.text.to_string())
+        let lost = outcome.notes.iter().find(lost);
+        Err(lost
+            .map(|note| NoEpisodeMapped {
+                why: note.text.clone(),
+            })
             .unwrap_or_default())
     } else {
         Ok(outcome.episodes)

@@ -50,7 +50,7 @@ impl Reader for Native {
             }
             document => document.into_records(),
         };
-        let single = records.len() == 1;
+        let is_single = !are_lines && records.len() == 1;
         let mut count = 0;
         for Line { number, value } in records {
             match episode_from_json(&value) {
@@ -60,7 +60,7 @@ impl Reader for Native {
                 }
                 Err(error) => {
                     let error = Box::new(error);
-                    let text = match (single, are_lines) {
+                    let text = match (is_single, are_lines) {
                         (true, _) => error.to_string(),
                         (_, true) => NativeError::Line {
                             line: number,

@@ -121,20 +121,20 @@ impl Reader for OpenHands {
             let episode = conversation(Object::new(), events, None, sink);
             sink.episode(episode);
         } else {
+            let is_single = document.is_single();
             let records = document.into_records();
-            let single = records.len() == 1;
             for Line { number, value } in records {
                 let key = history_of(&value);
                 match (value, key) {
                     (Json::Object(object), Some(_)) if resolver::is_output(&object) => {
                         let (around, events) = resolver::opened(object);
-                        let number = (!single).then_some(number);
+                        let number = (!is_single).then_some(number);
                         let episode = conversation(around, events, number, sink);
                         sink.episode(episode);
                     }
                     (Json::Object(mut object), Some(key)) => {
                         let events = flat(object.take_list(key).unwrap_or_default());
-                        let number = (!single).then_some(number);
+                        let number = (!is_single).then_some(number);
                         let episode = conversation(object, events, number, sink);
                         sink.episode(episode);
                     }

@@ -48,8 +48,8 @@ impl Reader for PydanticAi {
             let messages = document.into_records().into_iter().map(|line| line.value);
             history(Object::new(), messages.collect(), None, sink);
         } else {
+            let is_single = document.is_single();
             let records = document.into_records();
-            let is_single = records.len() == 1;
             for Line { number, value } in records {
                 let number = (!is_single).then_some(number);
                 match value {

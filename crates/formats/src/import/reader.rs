@@ -78,7 +78,7 @@ pub(crate) trait Reader: Sync {
 pub(crate) enum Document {
     /// One JSON value.
     Value(Json),
-    /// One JSON value per line; at least two.
+    /// One JSON value per line. The file has at least two, of which a large file is read one by one.
     Lines(Vec<Line>),
 }
 
@@ -114,6 +114,15 @@ impl Document {
         match self {
             Document::Value(value) => size(value),
             Document::Lines(lines) => lines.iter().map(|line| size(&line.value)).sum(),
+        }
+    }
+
+    /// Whether it is the only record of its file, which is named after the file. Others are numbered.
+    pub fn is_single(&self) -> bool {
+        match self {
+            Document::Lines(_) => false,
+            Document::Value(Json::List(list)) => list.len() == 1,
+            Document::Value(_) => true,
         }
     }
 

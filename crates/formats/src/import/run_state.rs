@@ -35,8 +35,8 @@ impl Reader for RunStates {
 
     fn read(&self, document: Document, sink: &mut Sink<'_>) {
         let before = sink.episodes();
+        let is_single = document.is_single();
         let records = document.into_records();
-        let is_single = records.len() == 1;
         for Line { number, value } in records {
             let id = if is_single {
                 sink.stem()

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use volary_core::json::Text;
 
-use super::{ReadAt, ReadBytes};
+use super::{ReadAt, ReadBytes, ReadError};
 use crate::import::fields::FieldMapping;
 
 /// A read-ahead buffer: reads a file in larger pieces than requested, because the next range usually follows.
@@ -62,7 +62,7 @@ impl<S: ReadAt + ?Sized> Window<S> {
     }
 
     /// Reads a range of the file.
-    pub async fn read(&self, range: Range<u64>) -> Result<Vec<u8>, String> {
+    pub async fn read(&self, range: Range<u64>) -> Result<Vec<u8>, ReadError> {
         if let Some(bytes) = self.known(&range) {
             return Ok(bytes);
         }
@@ -103,9 +103,9 @@ impl<S: ReadAt + ?Sized> Window<S> {
         (*start..=start + bytes.len() as u64).contains(&offset)
     }
 
-    fn shorter(&self) -> String {
-        let name = self.source.name();
-        format!("{name} is shorter than when it was first read.")
+    fn shorter(&self) -> ReadError {
+        let file = self.source.name();
+        ReadError::Shortened { file }
     }
 
     fn known(&self, range: &Range<u64>) -> Option<Vec<u8>> {

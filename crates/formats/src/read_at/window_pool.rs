@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use futures_util::future::try_join_all;
 
-use super::ReadAt;
 use super::window::{FIRST_PIECE, Window};
+use super::{ReadAt, ReadError};
 
 /// Read-ahead buffers for several places of a file that are read in turn, such as the columns of a table.
 pub struct WindowPool {
@@ -30,7 +30,7 @@ impl WindowPool {
     }
 
     /// Reads ranges of the file, those in different places at once.
-    pub async fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, String> {
+    pub async fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, ReadError> {
         let mut parts = Vec::with_capacity(ranges.len());
         for ranges in ranges.chunks(Self::MOST) {
             let reads = self.places(ranges).into_iter().map(Place::read);
@@ -84,7 +84,7 @@ impl Place {
         self.window.reaches(offset) || after_first.is_some_and(|bytes| bytes < FIRST_PIECE)
     }
 
-    async fn read(self) -> Result<(Window, Vec<(usize, Vec<u8>)>), String> {
+    async fn read(self) -> Result<(Window, Vec<(usize, Vec<u8>)>), ReadError> {
         let Place { window, ranges } = self;
         let mut parts = Vec::with_capacity(ranges.len());
         for (number, range) in ranges {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use futures_util::FutureExt;
+use volary_analysis::search::Query;
 use volary_analysis::table::Row;
 use volary_core::json::Json;
 use volary_core::object;
@@ -14,7 +15,7 @@ use volary_formats::archive::listing::{ListedMember, Parts, list};
 use volary_formats::import::fields::Mappings;
 use volary_formats::import::index::torch_dump::{DumpKind, TorchDump};
 use volary_formats::import::index::{
-    Entry, InPlace, Indexer, Progress, index, open, open_in_place,
+    Entry, InPlace, Indexer, LineFilter, Progress, index, open, open_in_place,
 };
 use volary_formats::import::{InputFile, Note, import};
 use volary_formats::read_at::{MemoryFile, ReadAt};
@@ -47,6 +48,10 @@ fn files() -> Vec<InputFile> {
         file("native.jsonl", each(&to_text)),
         file("bom.jsonl", format!("\u{feff}{}", each(&to_text))),
         file("several.jsonl", ldp),
+        // Their episodes are numbered by line.
+        fixture("chat.jsonl"),
+        fixture("nemo-gym.jsonl"),
+        fixture("verl.jsonl"),
     ]
 }
 
@@ -180,6 +185,55 @@ fn long_samples_are_read_as_they_come() {
 }
 
 #[test]
+fn entries_have_the_episodes_of_the_import_if_they_are_wanted() {
+    for file in files() {
+        let name = file.name.clone().unwrap();
+        let whole = import(std::slice::from_ref(&file)).unwrap().episodes;
+        let mut indexer = Indexer::new(name.as_str());
+        indexer.keep_episodes();
+        indexer.feed(&file.bytes);
+        indexer.finish();
+        let entries = indexer.take_entries().into_iter();
+        let episodes: Vec<Episode> = entries.map(|entry| entry.episode.unwrap()).collect();
+        assert_eq!(episodes.len(), whole.len(), "{name}");
+        for (episode, expected) in episodes.iter().zip(&whole) {
+            assert_eq!(episode.name, expected.name);
+            assert_eq!(episode.steps, expected.steps, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_search_leaves_out_lines_without_its_words() {
+    let line = |said: &str| {
+        let said = said.repeat(100);
+        format!("{{\"messages\": [{{\"role\": \"user\", \"content\": \"{said}\"}}]}}\n")
+    };
+    let mut text: String = (0..1_000).map(|_| line("plain words ")).collect();
+    text.push_str(&line("a sapphire "));
+    text.push_str("{oops}\n");
+    let read = |words: &str| {
+        let mut indexer = Indexer::new("run.jsonl");
+        indexer.keep_episodes();
+        let filter = LineFilter::of(&Query::parse(words));
+        indexer.leave_out(filter.unwrap());
+        for chunk in text.as_bytes().chunks(40_000) {
+            indexer.feed(chunk);
+        }
+        indexer.finish();
+        indexer.take_entries()
+    };
+    // The start of a file is always parsed.
+    let found = read("sapphire");
+    assert!(found.len() < 300, "{}", found.len());
+    let last = found.last().unwrap();
+    assert!(text[last.place.parts[0].start as usize..].starts_with(&line("a sapphire ")));
+    assert!(last.row.name.contains("1001") || &*last.row.id == "run-1001");
+    // A word that readers add to episodes is in each, though in no line.
+    assert_eq!(read("conversation").len(), 1_001);
+}
+
+#[test]
 fn an_episode_opens_at_its_place() {
     for file in files() {
         let name = file.name.clone().unwrap();
@@ -188,6 +242,7 @@ fn an_episode_opens_at_its_place() {
         for (entry, expected) in entries.iter().zip(&whole) {
             let episode = open_at(&name, &file.bytes, entry);
             assert_eq!(episode.id, expected.id);
+            assert_eq!(episode.name, expected.name);
             assert_eq!(episode.steps, expected.steps, "{name}");
             assert_eq!(episode.start, expected.start);
             assert_eq!(episode.model, expected.model);

@@ -99,7 +99,7 @@ fn several_answers_are_episodes_of_one_task() {
     assert_eq!(preview(&record, &fields).unwrap().len(), 2);
     let nothing = mapping(&[(Field::Prompt, "gone")]);
     assert_eq!(
-        preview(&record, &nothing).unwrap_err(),
+        preview(&record, &nothing).unwrap_err().to_string(),
         "Record 1 has none of the mapped members."
     );
 }

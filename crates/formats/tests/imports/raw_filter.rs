@@ -1,22 +1,19 @@
 //! Lines that a search may skip unparsed: no word of an episode is ruled out by the line that it was read from, except for
-//! names that readers make, such as "Sample 3". The command looks for those before it skips lines.
+//! names that readers make, such as "Sample 3". The first lines of a file show those before others are left out.
 
 use std::fs;
 use std::path::Path;
 
 use volary_analysis::search::{Query, RawFilter};
 use volary_episode::passages::passages;
-use volary_formats::import::batches::LineReader;
-use volary_formats::import::fields::Mappings;
-
-/// A number of bytes that suffices to recognise a format.
-const LARGE: usize = 1 << 20;
+use volary_formats::import::index::Indexer;
 
 /// The words of such names.
-const MADE: [&str; 8] = [
+const MADE: [&str; 9] = [
     "batch",
     "branch",
     "chat",
+    "conversation",
     "document",
     "group",
     "sample",
@@ -36,16 +33,17 @@ fn no_word_of_an_episode_is_ruled_out_by_its_line() {
         }
         let name = path.file_name().unwrap().to_string_lossy();
         let bytes = fs::read(&path).unwrap();
-        // Small files are read as a whole.
-        let large = bytes.repeat(LARGE / bytes.len().max(1) + 1);
-        let Some(reader) = LineReader::of(&name, &large, &Mappings::default()) else {
-            continue;
-        };
-        files += 1;
-        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let batch = reader.read(line, 1, false, None);
-            let texts = batch.episodes.iter().flat_map(passages);
-            for (_, text) in texts {
+        let mut indexer = Indexer::new(&*name);
+        indexer.keep_episodes();
+        indexer.feed(&bytes);
+        indexer.finish();
+        let entries = indexer.take_entries();
+        files += usize::from(!entries.is_empty());
+        for entry in entries {
+            let place = &entry.place.parts[0];
+            let line = &bytes[place.start as usize..place.end as usize];
+            let episode = entry.episode.unwrap();
+            for (_, text) in passages(&episode) {
                 for word in text.split_whitespace().filter(|word| !word.contains('"')) {
                     words += 1;
                     if MADE.contains(&&*word.to_lowercase()) {

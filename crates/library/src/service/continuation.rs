@@ -64,13 +64,13 @@ impl Continuation {
     /// The episodes that are read again, because they may have grown.
     pub(super) fn unfinished(&self, library: &LibraryService) -> Vec<Text> {
         let known = library.known.borrow();
-        let is_after = |volume: &KnownEpisode| {
-            let place = volume.place.as_ref()?;
+        let is_after = |known_episode: &KnownEpisode| {
+            let place = known_episode.place.as_ref()?;
             let start = place.place.parts.first()?.start;
             Some(place.file == self.file && start >= self.at)
         };
         let episodes = known.episodes.iter();
-        let after = episodes.filter(|(_, volume)| is_after(volume) == Some(true));
+        let after = episodes.filter(|(_, known_episode)| is_after(known_episode) == Some(true));
         after.map(|(id, _)| id.clone()).collect()
     }
 

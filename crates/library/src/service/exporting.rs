@@ -49,9 +49,9 @@ pub(super) async fn export(
         ExportFormat::Parquet => {
             return match parquet_file(&mut opener, episodes).await {
                 Ok(bytes) => opener.send_file("trajectories.parquet", vec![bytes], send),
-                Err(why) => send(Output::Event(Event::Notice {
+                Err(error) => send(Output::Event(Event::Notice {
                     what: "The Parquet file could not be written.".into(),
-                    why: why.into(),
+                    why: error.to_string().into(),
                     advice: "Export the trajectories as JSON Lines instead.".into(),
                 })),
             };
@@ -89,7 +89,9 @@ impl Opener<'_> {
     async fn open(&mut self, chosen: &TaggedEpisode) -> Option<Episode> {
         let opened = match opening::tagged(self.library, chosen).await {
             Ok(episode) if self.is_masked => {
-                sensitive::masked(&episode).map_err(|error| LibraryError::from(error.to_string()))
+                sensitive::masked(&episode).map_err(|error| LibraryError::NotMasked {
+                    why: error.to_string().into(),
+                })
             }
             opened => opened,
         };
@@ -124,7 +126,7 @@ impl Opener<'_> {
 async fn parquet_file(
     opener: &mut Opener<'_>,
     episodes: &[TaggedEpisode],
-) -> Result<Vec<u8>, String> {
+) -> Result<Vec<u8>, LibraryError> {
     let mut shape = RowShape::default();
     for chosen in episodes {
         if let Some(episode) = opener.open(chosen).await {

@@ -38,9 +38,9 @@ fn missing(library: &LibraryService) -> Vec<(Text, KnownEpisode)> {
         .iter()
         .filter(|(id, _)| !indexed.contains(*id));
     let mut missing: Vec<(Text, KnownEpisode)> = missing
-        .map(|(id, volume)| (id.clone(), volume.clone()))
+        .map(|(id, known_episode)| (id.clone(), known_episode.clone()))
         .collect();
-    missing.sort_by_cached_key(|(id, volume)| match &volume.place {
+    missing.sort_by_cached_key(|(id, known_episode)| match &known_episode.place {
         None => (None, 0, id.clone()),
         Some(at) => {
             let start = at.place.parts.first().map_or(0, |part| part.start);
@@ -53,7 +53,7 @@ fn missing(library: &LibraryService) -> Vec<(Text, KnownEpisode)> {
 /// Indexes missing episodes for a search. Returns false once another search supersedes it.
 async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Send<'_>) -> bool {
     let missing = missing(library);
-    for (place, (id, volume)) in missing.iter().enumerate() {
+    for (place, (id, known_episode)) in missing.iter().enumerate() {
         if search.is_some_and(|number| number != library.search.last.get()) {
             return false;
         }
@@ -64,11 +64,11 @@ async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Se
             }));
         }
         // It was indexed or deleted meanwhile.
-        if library.search.is_indexed(id) || library.volume(id).is_none() {
+        if library.search.is_indexed(id) || library.known_episode(id).is_none() {
             continue;
         }
-        let episode = searched(library, id, volume).await;
-        if library.volume(id).is_none() {
+        let episode = searched(library, id, known_episode).await;
+        if library.known_episode(id).is_none() {
             // It was deleted meanwhile.
             continue;
         }
@@ -85,14 +85,14 @@ async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Se
 pub(super) async fn searched(
     library: &LibraryService,
     id: &Text,
-    volume: &KnownEpisode,
+    known_episode: &KnownEpisode,
 ) -> Result<Episode, LibraryError> {
-    match &volume.place {
+    match &known_episode.place {
         None => opening::episode(library, id).await,
         Some(at) => {
             let row = Row {
                 id: id.clone(),
-                name: volume.name.clone(),
+                name: known_episode.name.clone(),
                 ..Row::default()
             };
             opening::open_at(library, at, &row).await
@@ -124,7 +124,7 @@ pub(super) async fn find_in_episode(
             };
             let known = (id.clone(), Rc::new(Document::of(&episode)));
             // A partial episode is not cached, because it grows.
-            if !library.previews.has_begun(id) {
+            if !library.previews.has_partial(id) {
                 *library.search.document.borrow_mut() = Some(known.clone());
             }
             known
@@ -174,10 +174,10 @@ pub(super) async fn search(
                 done: Some(place as f64 / unsure.len() as f64),
             }));
         }
-        let Some(volume) = library.volume(id) else {
+        let Some(known_episode) = library.known_episode(id) else {
             continue;
         };
-        let document = searched(library, id, &volume).await;
+        let document = searched(library, id, &known_episode).await;
         let document = document.map(|episode| Document::of(&episode));
         if let Ok(document) = document
             && let Some(hit) = document.first(&query)

@@ -7,12 +7,13 @@ use volary_formats::import::fields::Mappings;
 use volary_protocol::library::NamedFile;
 
 use super::state::LibraryService;
+use crate::error::LibraryError;
 
 /// Reads files. Returns their first episode with notes for the user, or why there is none.
 pub(super) async fn read(
     library: &LibraryService,
     files: Vec<NamedFile>,
-) -> Result<(Episode, Vec<Text>), String> {
+) -> Result<(Episode, Vec<Text>), LibraryError> {
     let files = files.into_iter().map(|file| InputFile {
         name: Some(file.name),
         bytes: file.bytes,
@@ -23,14 +24,18 @@ pub(super) async fn read(
         .readers()
         .await?
         .import(&files, &Mappings::default());
-    let outcome = outcome.map_err(|refused| refused.reason)?;
+    let outcome = outcome.map_err(|refused| LibraryError::NoEpisode {
+        why: refused.reason,
+    })?;
     let count = outcome.episodes.len();
     let mut notes: Vec<Text> = outcome.notes.into_iter().map(|note| note.text).collect();
     if count > 1 {
         notes.push(format!("The file has {count} episodes; the first is shown.").into());
     }
     let first = outcome.episodes.into_iter().next();
-    let episode = first.ok_or_else(|| "It contains no episode.".to_owned())?;
+    let episode = first.ok_or_else(|| LibraryError::NoEpisode {
+        why: "It contains no episode.".into(),
+    })?;
     Ok((episode, notes))
 }
 
@@ -42,7 +47,7 @@ mod tests {
     use super::super::tests::service;
     use super::*;
 
-    fn read_text(text: &str) -> Result<(Episode, Vec<Text>), String> {
+    fn read_text(text: &str) -> Result<(Episode, Vec<Text>), LibraryError> {
         let file = NamedFile {
             name: "a.jsonl".to_owned(),
             bytes: text.as_bytes().to_vec(),

@@ -51,13 +51,14 @@ impl EpisodeStore for SlowStore {
         self.store.rows_of(ids)
     }
 
-    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, String>> {
+    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, LibraryError>> {
         self.store.text(id)
     }
 
-    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, String>> {
+    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, LibraryError>> {
         if self.is_unreadable.get() {
-            return std::future::ready(Err("The database failed.".to_owned())).boxed_local();
+            let why = "The database failed.".into();
+            return std::future::ready(Err(LibraryError::Store { why })).boxed_local();
         }
         // The rows at the time of the call.
         let mut rows = self.store.rows().now_or_never();
@@ -184,7 +185,7 @@ fn changes_during_the_first_listing_are_not_lost() {
     assert!(listing.as_mut().poll(&mut context).is_ready());
     assert!(hearing.as_mut().poll(&mut context).is_ready());
     for (id, is_there) in [("a", true), ("b", true), ("x-1", false), ("y", false)] {
-        assert_eq!(service.volume(id).is_some(), is_there, "{id}");
+        assert_eq!(service.known_episode(id).is_some(), is_there, "{id}");
     }
 }
 

@@ -13,7 +13,7 @@ use super::running_import;
 use super::running_import::RunningImport;
 use super::state::{BATCH, LibraryService, Output};
 use crate::repository::{InFile, KnownFile};
-use crate::source::{Source, end_of, start_of};
+use crate::source::{ReadError, Source, end_of, start_of};
 
 /// Returns the id of a file. If all of it is in the library already, also returns the value that distinguishes it
 /// from files with the same beginning.
@@ -23,7 +23,7 @@ pub(super) async fn identify(
     library: &LibraryService,
     reading: &RunningImport<'_>,
     file: &dyn Source,
-) -> Result<(Text, Option<Text>), String> {
+) -> Result<(Text, Option<Text>), ReadError> {
     let store = running_import::store_for(library, reading.origin);
     let start = start_of(file).await?;
     let Some(known) = store.file(&start).await.filter(|file| file.whole) else {
@@ -46,8 +46,8 @@ pub(super) async fn tell_again(
 ) -> Option<Text> {
     let mut ids: Vec<(Rc<InFile>, Text)> = {
         let known = library.known.borrow();
-        let places = known.episodes.iter().filter_map(|(id, volume)| {
-            let place = volume.place.as_ref()?;
+        let places = known.episodes.iter().filter_map(|(id, known_episode)| {
+            let place = known_episode.place.as_ref()?;
             (place.file == *file).then(|| (Rc::clone(place), id.clone()))
         });
         places.collect()
@@ -79,7 +79,7 @@ pub(super) async fn keep_file(
     };
     match kept {
         Some(Ok(())) => {}
-        Some(Err(reason)) => reading.note(NoteLevel::Unreadable, &name, reason),
+        Some(Err(error)) => reading.note(NoteLevel::Unreadable, &name, error.to_string()),
         None => note_uncopied(library, reading, &id, &name).await,
     }
 }

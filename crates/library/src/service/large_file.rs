@@ -12,11 +12,12 @@ use super::annotations::AnnotatedTraces;
 use super::continuation::{Continuation, Start};
 use super::finding::SETTLED;
 use super::naming;
-use super::partial_preview::{self, Begun};
+use super::partial_preview::{self, PartialEpisode};
 use super::running_import::{self, FileOutcome, RunningImport};
 use super::state::{BATCH, LibraryService};
+use crate::error::LibraryError;
 use crate::repository::{Held, InFile, Item, KnownFile};
-use crate::source::Source;
+use crate::source::{ReadError, Source};
 
 /// Files are copied from this byte on: the part before it is displayed first.
 const COPIED_FROM: u64 = 8 << 20;
@@ -29,7 +30,7 @@ pub(super) struct Beginning {
     /// The episodes that end in it.
     pub entries: Vec<Entry>,
     /// The first episode, if it does not end in it.
-    pub begun: Option<Begun>,
+    pub partial: Option<PartialEpisode>,
     /// The digest of the first bytes, if the reading goes on from an earlier one.
     pub start: Option<Start>,
 }
@@ -51,21 +52,21 @@ impl Beginning {
         library: &LibraryService,
         reading: &RunningImport<'_>,
         mut reader: Box<dyn InPlace>,
-    ) -> Result<Beginning, String> {
+    ) -> Result<Beginning, ReadError> {
         reader.keep_texts(true);
         // The loop over what follows handles a cancellation.
         let progress = library.cancelled.unless(reading.number, reader.next());
         let progress = progress.await.transpose()?;
         let entries = reader.take_entries();
-        let mut begun = None;
+        let mut partial = None;
         if entries.is_empty() {
-            partial_preview::show_begun(library, reading, &*reader, &mut begun);
+            partial_preview::show_partial(library, reading, &*reader, &mut partial);
         }
         Ok(Beginning {
             reader,
             progress,
             entries,
-            begun,
+            partial,
             start: None,
         })
     }
@@ -73,7 +74,7 @@ impl Beginning {
 
 impl LargeFile<'_, '_> {
     /// Reads the file to its end, and adds its episodes.
-    pub async fn read_to_end(&self, beginning: Beginning) -> Result<FileOutcome, String> {
+    pub async fn read_to_end(&self, beginning: Beginning) -> Result<FileOutcome, LibraryError> {
         let LargeFile {
             library,
             reading,
@@ -85,7 +86,7 @@ impl LargeFile<'_, '_> {
             mut reader,
             mut progress,
             mut entries,
-            mut begun,
+            mut partial,
             start,
         } = beginning;
         let name = source.name();
@@ -102,9 +103,9 @@ impl LargeFile<'_, '_> {
             }
             if !entries.is_empty() {
                 self.take(entries).await;
-                partial_preview::grown(library, reading, &mut begun).await;
+                partial_preview::complete(library, reading, &mut partial).await;
             } else if reading.found.get() == 0 {
-                partial_preview::show_begun(library, reading, &*reader, &mut begun);
+                partial_preview::show_partial(library, reading, &*reader, &mut partial);
             }
             let done = reader.done();
             reading.progress(&name, done);
@@ -132,11 +133,11 @@ impl LargeFile<'_, '_> {
             progress = match next.await {
                 Some(Ok(progress)) => Some(progress),
                 Some(Err(reason)) => {
-                    partial_preview::keep_begun(library, reading, begun).await;
-                    return Err(reason);
+                    partial_preview::keep_partial(library, reading, partial).await;
+                    return Err(reason.into());
                 }
                 None => {
-                    partial_preview::keep_begun(library, reading, begun).await;
+                    partial_preview::keep_partial(library, reading, partial).await;
                     return Ok(FileOutcome::Cancelled);
                 }
             };
@@ -154,8 +155,8 @@ impl LargeFile<'_, '_> {
         }
         reader.finish();
         self.take(reader.take_entries()).await;
-        partial_preview::grown(library, reading, &mut begun).await;
-        partial_preview::keep_begun(library, reading, begun).await;
+        partial_preview::complete(library, reading, &mut partial).await;
+        partial_preview::keep_partial(library, reading, partial).await;
         reading.report.borrow_mut().extend(reader.notes());
         Ok(FileOutcome::Taken)
     }

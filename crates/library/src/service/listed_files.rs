@@ -28,6 +28,7 @@ use super::reading as readings;
 use super::renewal::Renewal;
 use super::report::Report;
 use super::state::{LibraryService, Output, Send};
+use crate::error::LibraryError;
 use crate::file_server::{FileServer, ListedFile, Opened};
 use crate::source::{Source, Window};
 
@@ -37,10 +38,10 @@ const CONCURRENT_OPENS: usize = 6;
 /// How much is read when a file is opened, in bytes, unless only its beginning is wanted: most files are no longer.
 const HEAD: u64 = 256 << 10;
 
-/// A group of files that are open. A problem with one is a sentence for people.
+/// A group of files that are open.
 struct OpenGroup {
     files: Vec<ListedFile>,
-    sources: Vec<Result<Rc<dyn Source>, String>>,
+    sources: Vec<Result<Rc<dyn Source>, LibraryError>>,
 }
 
 /// Reads the files of a list.
@@ -55,7 +56,7 @@ pub(super) async fn fetch_list(
     let _flight = service.expect();
     let fetching = Fetching::new(service, id, server, origin, list.heads, send);
     if let Err(error) = fetching.all(&list.url).await {
-        fetching.note(error.into());
+        fetching.note(error.sentences());
     }
     fetching.end();
 }
@@ -154,8 +155,8 @@ impl<'a> Fetching<'a> {
         self.server.open(file.clone(), head, is_growing).await
     }
 
-    /// Opens files, in their order. An error is a sentence for people.
-    async fn open_all(&self, files: &[ListedFile]) -> Vec<Result<Rc<dyn Source>, String>> {
+    /// Opens files, in their order.
+    async fn open_all(&self, files: &[ListedFile]) -> Vec<Result<Rc<dyn Source>, LibraryError>> {
         let heads = self.heads.as_ref().filter(|_| files.len() > 1);
         let mut together = match heads {
             Some(heads) => {
@@ -173,7 +174,10 @@ impl<'a> Fetching<'a> {
                     Some(opened) => opened,
                     None => self.open(file, HEAD).await,
                 };
-                opened.map_err(|error| format!("{} could not be read: {error}", file.file.name))
+                opened.map_err(|error| LibraryError::FileGone {
+                    file: file.file.name.clone(),
+                    error: Box::new(error.into()),
+                })
             }
         });
         opened.buffered(CONCURRENT_OPENS).collect().await
@@ -198,7 +202,7 @@ impl<'a> Fetching<'a> {
         self.renewal.finish().await;
     }
 
-    async fn all(&self, list: &str) -> Result<(), String> {
+    async fn all(&self, list: &str) -> Result<(), LibraryError> {
         // One group waits, so that the next one is opened while another is read.
         let (opened, groups) = mpsc::channel(0);
         let (listed, ()) = join(self.open_each(list, opened), self.import_each(groups)).await;
@@ -219,14 +223,15 @@ impl<'a> Fetching<'a> {
         &self,
         list: &str,
         mut opened: mpsc::Sender<OpenGroup>,
-    ) -> Result<(), String> {
+    ) -> Result<(), LibraryError> {
         let mut pieces = self.server.list(list).await?;
         let mut lines = Lines::default();
         let mut groups = Groups::default();
         loop {
             let piece = pieces.next().await.transpose();
-            let piece =
-                piece.map_err(|error| format!("The list of files is incomplete: {error}"))?;
+            let piece = piece.map_err(|error| LibraryError::IncompleteList {
+                why: error.to_string().into(),
+            })?;
             let is_end = piece.is_none();
             for line in lines.take(piece) {
                 let Some(listed) = self.listed(list, &line) else {
@@ -305,7 +310,7 @@ impl<'a> Fetching<'a> {
         for opened in group.sources {
             match opened {
                 Ok(file) => sources.push(file),
-                Err(text) => self.note(text.into()),
+                Err(error) => self.note(error.sentences()),
             }
         }
         let send = |output| self.pass_on(output);

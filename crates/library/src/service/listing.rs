@@ -10,6 +10,7 @@ use volary_protocol::library::Event;
 
 use super::state::{BATCH, LibraryService, Output, Send};
 use super::unstored;
+use crate::error::LibraryError;
 use crate::repository::EpisodeStore;
 use volary_protocol::ChangedEpisodes;
 
@@ -77,8 +78,8 @@ pub(crate) async fn handle_deleted(library: &LibraryService, ids: &[Text], send:
 }
 
 pub(super) async fn list(library: &LibraryService, send: Send<'_>) {
-    let mut rows = load(library).await.unwrap_or_else(|reason| {
-        let reason = reason.into();
+    let mut rows = load(library).await.unwrap_or_else(|error| {
+        let reason = error.to_string().into();
         send(Output::Event(Event::NotRead { reason }));
         Vec::new()
     });
@@ -101,7 +102,7 @@ pub(super) async fn list(library: &LibraryService, send: Send<'_>) {
 
 /// Reads the rows of all stored episodes; an error says why they cannot be read. Tasks that wait in [`loaded`] then
 /// continue.
-async fn load(library: &LibraryService) -> Result<Vec<Row>, String> {
+async fn load(library: &LibraryService) -> Result<Vec<Row>, LibraryError> {
     library.has_asked.set(true);
     let rows = library.store.rows().await;
     for (row, place) in rows.iter().flatten() {

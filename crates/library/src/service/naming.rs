@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use volary_analysis::table::Row;
 use volary_core::json::Text;
 use volary_episode::{Episode, native};
+use volary_formats::import::ids::variants;
 use volary_protocol::library::Origin;
 
 use super::running_import;
@@ -37,7 +38,7 @@ pub(super) async fn named(
     mut episode: Episode,
     batch: &[Item],
 ) -> Named {
-    let mut ids = ids_like(&episode.id);
+    let mut ids = variants(&episode.id);
     loop {
         if let Some(id) = ids.next() {
             episode.id = id;
@@ -67,10 +68,10 @@ pub(super) async fn named(
 
 async fn id_use(library: &LibraryService, id: &Text, text: &str, batch: &[Item]) -> IdUse {
     let same = |is_same| if is_same { IdUse::Same } else { IdUse::Another };
-    let Some(volume) = library.volume(id) else {
+    let Some(known_episode) = library.known_episode(id) else {
         return IdUse::Free;
     };
-    if volume.place.is_some() {
+    if known_episode.place.is_some() {
         return IdUse::Another;
     }
     if let Some(waiting) = batch.iter().find(|item| item.row.id == *id) {
@@ -87,10 +88,10 @@ async fn id_use(library: &LibraryService, id: &Text, text: &str, batch: &[Item])
 /// Returns a free id for the episode at a place, and whether it is new.
 pub(super) fn free_id(library: &LibraryService, wanted: &Text, at: &InFile) -> (Text, bool) {
     let known = library.known.borrow();
-    let mut free = ids_like(wanted).filter_map(|id| match known.episodes.get(&id) {
+    let mut free = variants(wanted).filter_map(|id| match known.episodes.get(&id) {
         None => Some((id, true)),
-        Some(volume) => {
-            let is_same = volume.place.as_deref() == Some(at);
+        Some(known_episode) => {
+            let is_same = known_episode.place.as_deref() == Some(at);
             is_same.then_some((id, false))
         }
     });
@@ -177,66 +178,4 @@ pub(super) async fn renamed(
 fn rewritten(text: &str) -> Episode {
     let read = native::read(text).map(|reading| reading.episodes.into_iter().next());
     read.ok().flatten().unwrap_or_default()
-}
-
-/// An id and its variants: `7`, `7 (2)`, `7 (3)`…
-fn ids_like(wanted: &str) -> impl Iterator<Item = Text> + use<> {
-    let wanted: Text = match wanted.trim() {
-        "" => "episode".into(),
-        id => id.into(),
-    };
-    let numbered = |id: &str| {
-        let (name, rest) = id.rsplit_once(" (")?;
-        let number: u64 = rest.strip_suffix(')')?.parse().ok()?;
-        Some((Text::from(name), number.checked_add(1)?))
-    };
-    let (name, next) = numbered(&wanted).unwrap_or_else(|| (wanted.clone(), 2));
-    let others = (next..).map(move |number| format!("{name} ({number})").into());
-    std::iter::once(wanted).chain(others)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn first(wanted: &str, count: usize) -> Vec<String> {
-        let ids = ids_like(wanted).take(count);
-        ids.map(|id| id.to_string()).collect()
-    }
-
-    #[test]
-    fn a_taken_id_gets_the_next_number() {
-        assert_eq!(first("7", 3), ["7", "7 (2)", "7 (3)"]);
-        // Numbers that it has already are counted on, not appended again.
-        assert_eq!(first("7 (2)", 3), ["7 (2)", "7 (3)", "7 (4)"]);
-        assert_eq!(first("a (b) (9)", 2), ["a (b) (9)", "a (b) (10)"]);
-    }
-
-    #[test]
-    fn only_a_number_in_parentheses_at_the_end_is_counted_on() {
-        for id in [
-            "run (x)",
-            "run (2) b",
-            "run(2)",
-            "(2)",
-            "run (-1)",
-            "run (2",
-        ] {
-            assert_eq!(first(id, 2), [id.to_owned(), format!("{id} (2)")]);
-        }
-    }
-
-    #[test]
-    fn the_largest_number_does_not_overflow() {
-        let largest = format!("a ({})", u64::MAX);
-        let next = format!("{largest} (2)");
-        assert_eq!(first(&largest, 2), [largest, next]);
-    }
-
-    #[test]
-    fn an_episode_without_an_id_gets_one() {
-        assert_eq!(first("", 2), ["episode", "episode (2)"]);
-        assert_eq!(first(" \n", 1), ["episode"]);
-        assert_eq!(first(" 7 ", 2), ["7", "7 (2)"]);
-    }
 }

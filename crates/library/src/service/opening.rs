@@ -18,21 +18,21 @@ use crate::source::{Source, Window};
 /// Opens an episode.
 pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episode, LibraryError> {
     // The provisional id of a partial episode may have been assigned to another episode.
-    let is_free = library.volume(id).is_none();
+    let is_free = library.known_episode(id).is_none();
     let completed = library.previews.completed(id).filter(|_| is_free);
     let id = completed.as_ref().unwrap_or(id);
-    if let Some(begun) = library.previews.begun(id) {
-        return Ok(begun);
+    if let Some(partial) = library.previews.partial(id) {
+        return Ok(partial);
     }
-    let volume = awaited(library, id).await;
-    if let Some(begun) = library.previews.begun(id) {
-        return Ok(begun);
+    let known_episode = awaited(library, id).await;
+    if let Some(partial) = library.previews.partial(id) {
+        return Ok(partial);
     }
-    let volume = volume.ok_or(LibraryError::UnknownEpisode)?;
+    let known_episode = known_episode.ok_or(LibraryError::UnknownEpisode)?;
     if let Some(episode) = library.previews.take_held(id) {
         return Ok(episode);
     }
-    match &volume.place {
+    match &known_episode.place {
         Some(place) => {
             let row = library.store_of(id).row(id).await;
             let (row, _) = row.ok_or(LibraryError::UnknownEpisode)?;
@@ -55,13 +55,13 @@ async fn awaited(library: &LibraryService, id: &Text) -> Option<KnownEpisode> {
     listing::ready(library).await;
     loop {
         let state = library.in_flight.state();
-        let volume = library.volume(id);
-        if !library.in_flight.is_any() || library.previews.has_begun(id) {
-            return volume;
+        let known_episode = library.known_episode(id);
+        if !library.in_flight.is_any() || library.previews.has_partial(id) {
+            return known_episode;
         }
         // An episode is shown shortly before it is stored.
-        if volume.is_some() && library.store_of(id).row(id).await.is_some() {
-            return volume;
+        if known_episode.is_some() && library.store_of(id).row(id).await.is_some() {
+            return known_episode;
         }
         library.in_flight.changed(state).await;
     }
@@ -71,7 +71,7 @@ async fn awaited(library: &LibraryService, id: &Text) -> Option<KnownEpisode> {
 pub(super) async fn wait_until_stored(library: &LibraryService, ids: &[Text]) {
     listing::ready(library).await;
     for id in ids {
-        if library.in_flight.is_any() && library.volume(id).is_some() {
+        if library.in_flight.is_any() && library.known_episode(id).is_some() {
             awaited(library, id).await;
         }
     }

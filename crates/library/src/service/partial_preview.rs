@@ -23,8 +23,8 @@ const PAUSE: f64 = 2.0;
 /// …which is also at least this many times the duration of the last update.
 const SHARE: f64 = 10.0;
 
-/// A partial episode.
-pub(super) struct Begun {
+/// What is shown of an episode whose file is still being read.
+pub(super) struct PartialEpisode {
     /// Its provisional id.
     id: Text,
     /// The id in the file.
@@ -34,22 +34,23 @@ pub(super) struct Begun {
 }
 
 /// Shows the first part of the first episode of a file, and updates it when an update is due.
-pub(super) fn show_begun(
+pub(super) fn show_partial(
     library: &LibraryService,
     reading: &RunningImport<'_>,
     reader: &dyn InPlace,
-    begun: &mut Option<Begun>,
+    partial: &mut Option<PartialEpisode>,
 ) {
     let start = library.clock.now();
-    let is_due = begun.as_ref().is_none_or(|begun| start >= begun.due);
-    let Some(mut episode) = is_due.then(|| reader.begun()).flatten() else {
+    let is_due = partial.as_ref().is_none_or(|partial| start >= partial.due);
+    let Some(mut episode) = is_due.then(|| reader.partial_episode()).flatten() else {
         return;
     };
     let own = episode.id.clone();
     let row = running_import::stamped(reading, Row::of(&episode, Vec::new()), 0);
     let has_answered = library.known.borrow().is_whole;
-    let is_free = |id: &Text| library.volume(id).is_none() && !library.previews.has_begun(id);
-    let id = match begun {
+    let is_free =
+        |id: &Text| library.known_episode(id).is_none() && !library.previews.has_partial(id);
+    let id = match partial {
         Some(known) if known.own != own => return,
         // It is now known that its own id is free.
         Some(known) if has_answered && known.id != row.id && is_free(&row.id) => row.id.clone(),
@@ -81,41 +82,41 @@ pub(super) fn show_begun(
         ..row
     };
     (reading.send)(Output::Event(Event::Begun { row: Box::new(row) }));
-    if let Some(former) = begun.take_if(|known| known.id != id) {
-        say_grown(library, reading, former, id.clone());
+    if let Some(former) = partial.take_if(|known| known.id != id) {
+        announce_complete(library, reading, former, id.clone());
     }
     reading.first.take();
     library.in_flight.notify();
     let now = library.clock.now();
     let due = now + PAUSE + SHARE * (now - start);
-    *begun = Some(Begun { id, own, due });
+    *partial = Some(PartialEpisode { id, own, due });
 }
 
 /// Handles the complete episode.
-pub(super) async fn grown<'a>(
+pub(super) async fn complete<'a>(
     library: &'a LibraryService,
     reading: &RunningImport<'a>,
-    begun: &mut Option<Begun>,
+    partial: &mut Option<PartialEpisode>,
 ) {
-    if begun.is_none() || reading.found.get() == 0 {
+    if partial.is_none() || reading.found.get() == 0 {
         return;
     }
     kept(reading).await;
-    if let Some((begun, into)) = begun.take().zip(reading.first.take()) {
-        say_grown(library, reading, begun, into);
+    if let Some((partial, into)) = partial.take().zip(reading.first.take()) {
+        announce_complete(library, reading, partial, into);
     }
 }
 
 /// Stores the partial episode: the rest will not arrive.
-pub(super) async fn keep_begun<'a>(
+pub(super) async fn keep_partial<'a>(
     library: &'a LibraryService,
     reading: &RunningImport<'a>,
-    begun: Option<Begun>,
+    partial: Option<PartialEpisode>,
 ) {
-    let Some(begun) = begun else { return };
-    let episode = library.previews.begun(&begun.id);
+    let Some(partial) = partial else { return };
+    let episode = library.previews.partial(&partial.id);
     let Some(mut episode) = episode else { return };
-    episode.id = begun.own.clone();
+    episode.id = partial.own.clone();
     let Named {
         episode,
         text,
@@ -140,22 +141,27 @@ pub(super) async fn keep_begun<'a>(
     let into = reading.first.take().unwrap_or(episode.id);
     let words = "Only the beginning of a trajectory was read. The library contains that part.";
     reading.note(NoteLevel::Unreadable, &"".into(), words.to_owned());
-    say_grown(library, reading, begun, into);
+    announce_complete(library, reading, partial, into);
 }
 
 /// Replaces the preview by the first episode of the file, which is in the library already.
-pub(super) fn end_begun(
+pub(super) fn end_partial(
     library: &LibraryService,
     reading: &RunningImport<'_>,
-    begun: Option<(Begun, Text)>,
+    partial: Option<(PartialEpisode, Text)>,
 ) {
-    if let Some((begun, first)) = begun {
-        say_grown(library, reading, begun, first);
+    if let Some((partial, first)) = partial {
+        announce_complete(library, reading, partial, first);
     }
 }
 
-fn say_grown(library: &LibraryService, reading: &RunningImport<'_>, begun: Begun, into: Text) {
-    let Begun { id, .. } = begun;
+fn announce_complete(
+    library: &LibraryService,
+    reading: &RunningImport<'_>,
+    partial: PartialEpisode,
+    into: Text,
+) {
+    let PartialEpisode { id, .. } = partial;
     library.previews.complete(&id, &into);
     (reading.send)(Output::Event(Event::Grown { id, into }));
 }

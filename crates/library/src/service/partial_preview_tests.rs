@@ -20,7 +20,7 @@ use super::{finding, opening, reading};
 use crate::error::LibraryError;
 use crate::lazy_code::StaticCode;
 use crate::repository::{Held, Item, MemoryStore};
-use crate::source::{ReadAt, ReadBytes, Source};
+use crate::source::{ReadAt, ReadBytes, ReadError, Source};
 
 /// A file of which only the first `came` bytes have arrived.
 pub(super) struct Slow {
@@ -41,12 +41,15 @@ impl ReadAt for Slow {
     }
 
     fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
-        std::future::poll_fn(move |_| match self.came.get() >= range.end {
-            true => Poll::Ready(Ok(
-                self.bytes[range.start as usize..range.end as usize].to_vec()
-            )),
-            false if self.is_broken.get() => Poll::Ready(Err("It broke off.".to_owned())),
-            false => Poll::Pending,
+        std::future::poll_fn(move |_| {
+            if self.came.get() >= range.end {
+                let bytes = &self.bytes[range.start as usize..range.end as usize];
+                Poll::Ready(Ok(bytes.to_vec()))
+            } else if self.is_broken.get() {
+                Poll::Ready(Err(ReadError::refused("It broke off.")))
+            } else {
+                Poll::Pending
+            }
         })
         .boxed_local()
     }
@@ -144,7 +147,7 @@ fn read(service: &LibraryService, file: &Rc<Slow>, stop: u64, meanwhile: impl Fn
     answers.collect()
 }
 
-pub(super) fn begun(said: &[Event]) -> Option<&Row> {
+pub(super) fn partial(said: &[Event]) -> Option<&Row> {
     said.iter().find_map(|answer| match answer {
         Event::Begun { row } => Some(&**row),
         _ => None,
@@ -164,11 +167,14 @@ fn the_beginning_can_be_opened_while_the_rest_is_read() {
     let most = Cell::new(0);
     let said = read(&service, &log(""), u64::MAX, || {
         if let Some(Ok(episode)) = opening::episode(&service, &"e-1-1".into()).now_or_never() {
-            assert!(service.volume("e-1-1").is_none(), "it is in no store yet");
+            assert!(
+                service.known_episode("e-1-1").is_none(),
+                "it is in no store yet"
+            );
             most.set(most.get().max(episode.steps.len()));
         }
     });
-    let row = begun(&said).unwrap();
+    let row = partial(&said).unwrap();
     assert_eq!((&*row.id, &*row.outcome), ("e-1-1", "importing"));
     assert!((100..4_000).contains(&most.get()), "{}", most.get());
     assert_eq!(grown(&said), Some(("e-1-1", "e-1-1")));
@@ -202,7 +208,7 @@ fn the_beginning_is_that_of_the_whole() {
     let mut indexer = Indexer::new("log.json");
     for bytes in file.bytes.chunks(1 << 19).take(4) {
         indexer.feed(bytes);
-        let beginning = indexer.begun().unwrap();
+        let beginning = indexer.partial_episode().unwrap();
         assert!(beginning.is_beginning_of(whole));
         assert!(!whole.is_beginning_of(&beginning));
     }
@@ -244,7 +250,7 @@ fn search_covers_the_whole_after_its_preview_was_searched() {
     };
     let looked = Cell::new(0);
     read(&service, &log(""), u64::MAX, || {
-        if service.previews.has_begun(&"e-1-1".into()) {
+        if service.previews.has_partial(&"e-1-1".into()) {
             assert_eq!(find(), 0, "it is the last message that says so");
             looked.set(looked.get() + 1);
         }
@@ -271,7 +277,7 @@ fn an_episode_that_takes_a_provisional_id_opens_under_it() {
         assert!(kept.now_or_never().is_some());
     };
     let said = read(&service, &log(""), u64::MAX, || {
-        if service.previews.has_begun(&"e-1-1".into()) && !store.has("e-1-1") {
+        if service.previews.has_partial(&"e-1-1".into()) && !store.has("e-1-1") {
             keep();
         }
     });

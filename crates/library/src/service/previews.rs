@@ -10,7 +10,7 @@ use volary_episode::Episode;
 #[derive(Default)]
 pub(super) struct Previews {
     /// The partial episodes, by provisional id.
-    begun: RefCell<BTreeMap<Text, Episode>>,
+    partial: RefCell<BTreeMap<Text, Episode>>,
     /// A long episode that was just read: it can be opened once without being read again.
     held: RefCell<Option<Episode>>,
     /// The ids of the complete episodes, by the provisional ids that they had.
@@ -19,13 +19,13 @@ pub(super) struct Previews {
 
 impl Previews {
     /// The part of an episode that was read so far.
-    pub(super) fn begun(&self, id: &Text) -> Option<Episode> {
-        self.begun.borrow().get(id).cloned()
+    pub(super) fn partial(&self, id: &Text) -> Option<Episode> {
+        self.partial.borrow().get(id).cloned()
     }
 
     /// Whether an episode is still being read.
-    pub(super) fn has_begun(&self, id: &Text) -> bool {
-        self.begun.borrow().contains_key(id)
+    pub(super) fn has_partial(&self, id: &Text) -> bool {
+        self.partial.borrow().contains_key(id)
     }
 
     /// The id of the episode that had a provisional id.
@@ -49,23 +49,23 @@ impl Previews {
     }
 
     pub(super) fn begin(&self, id: Text, episode: Episode) {
-        self.begun.borrow_mut().insert(id, episode);
+        self.partial.borrow_mut().insert(id, episode);
     }
 
     pub(super) fn complete(&self, id: &Text, into: &Text) {
-        self.begun.borrow_mut().remove(id);
+        self.partial.borrow_mut().remove(id);
         let mut completed = self.completed.borrow_mut();
         completed.insert(id.clone(), into.clone());
     }
 
     #[cfg(test)]
     pub(super) fn size(&self) -> usize {
-        self.begun.borrow().len() + self.completed.borrow().len()
+        self.partial.borrow().len() + self.completed.borrow().len()
     }
 
     #[cfg(test)]
-    pub(super) fn has_any_begun(&self) -> bool {
-        !self.begun.borrow().is_empty()
+    pub(super) fn has_any_partial(&self) -> bool {
+        !self.partial.borrow().is_empty()
     }
 
     #[cfg(test)]

@@ -10,7 +10,7 @@ use volary_episode::Episode;
 use volary_protocol::library::Origin;
 
 use super::keeping_tests::SlowStore;
-use super::partial_preview_tests::{Slow, Watch, begun, grown, log};
+use super::partial_preview_tests::{Slow, Watch, grown, log, partial};
 use super::*;
 use super::{opening, reading};
 use crate::error::LibraryError;
@@ -79,7 +79,7 @@ fn it_can_be_opened_before_the_store_answers() {
         assert_eq!(&*episode.id, PROVISIONAL);
     });
     assert_eq!(
-        begun(&answers(before)).map(|row| &*row.id),
+        partial(&answers(before)).map(|row| &*row.id),
         Some(PROVISIONAL)
     );
     assert_eq!(grown(&answers(after)), Some((PROVISIONAL, "e-1-1")));
@@ -106,7 +106,7 @@ fn the_episode_of_a_known_file_is_the_stored_one() {
     read(&service(&store), &store, &log(""), false, || {});
     let next = service(&store);
     let (before, after) = read(&next, &store, &log(""), false, || {});
-    assert!(begun(&answers(before)).is_some());
+    assert!(partial(&answers(before)).is_some());
     let after = answers(after);
     assert_eq!(grown(&after), Some((PROVISIONAL, "e-1-1")));
     let notes = after.iter().find_map(|answer| match answer {
@@ -115,7 +115,7 @@ fn the_episode_of_a_known_file_is_the_stored_one() {
     });
     assert!(notes.unwrap().contains("is in the library"));
     assert_eq!(opened(&next, PROVISIONAL).unwrap().steps.len(), 4_500);
-    assert!(!next.previews.has_any_begun());
+    assert!(!next.previews.has_any_partial());
 }
 
 #[test]

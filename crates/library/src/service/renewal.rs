@@ -98,7 +98,9 @@ impl<'a> Renewal<'a> {
         self.before.replace(rows.collect());
         let mut files = BTreeSet::new();
         for id in ids {
-            let place = service.lose(id).and_then(|volume| volume.place);
+            let place = service
+                .lose(id)
+                .and_then(|known_episode| known_episode.place);
             files.extend(place.map(|place| place.file.clone()));
         }
         service.in_memory.forget(ids).await;

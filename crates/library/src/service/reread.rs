@@ -16,6 +16,7 @@ use volary_episode::native;
 use volary_formats::import::InputFile;
 use volary_formats::import::fields::Mappings;
 
+use crate::error::LibraryError;
 use crate::lazy_code::LazyCode;
 use crate::parquet;
 use crate::repository::Reread;
@@ -73,7 +74,7 @@ impl FilesRead {
         &self,
         sources: &[Rc<dyn Source>],
         wanted: &RereadEpisode,
-    ) -> Result<Option<String>, String> {
+    ) -> Result<Option<String>, LibraryError> {
         let mut inputs = Vec::with_capacity(sources.len());
         let mut unread = None;
         for source in sources {
@@ -83,8 +84,11 @@ impl FilesRead {
                     name: Some(name.to_string()),
                     bytes,
                 }),
-                Err(reason) => {
-                    unread.get_or_insert_with(|| format!("{name} could not be read: {reason}"));
+                Err(error) => {
+                    unread.get_or_insert_with(|| LibraryError::FileGone {
+                        file: name,
+                        error: Box::new(error),
+                    });
                 }
             }
         }
@@ -96,7 +100,7 @@ impl FilesRead {
             native::to_text(&episode)
         });
         match (texts.find(|text| wanted.is_text(text)), unread) {
-            (None, Some(reason)) => Err(reason),
+            (None, Some(error)) => Err(error),
             (found, _) => Ok(found),
         }
     }
@@ -116,7 +120,7 @@ impl Reread for RereadEpisode {
         digest(text) == self.digest
     }
 
-    fn text(&self) -> LocalBoxFuture<'_, Result<String, String>> {
+    fn text(&self) -> LocalBoxFuture<'_, Result<String, LibraryError>> {
         async move {
             let files = &self.files;
             let own = self.file.map(|place| &files.sources[place..=place]);
@@ -126,13 +130,13 @@ impl Reread for RereadEpisode {
                 return Ok(text);
             }
             let found = files.find(&files.sources, self).await?;
-            found.ok_or_else(|| "Its file no longer contains it.".to_owned())
+            found.ok_or(LibraryError::ChangedEpisode)
         }
         .boxed_local()
     }
 }
 
-async fn read(source: &dyn Source, code: &dyn LazyCode) -> Result<Vec<u8>, String> {
+async fn read(source: &dyn Source, code: &dyn LazyCode) -> Result<Vec<u8>, LibraryError> {
     let bytes = source.read(0..source.size()).await;
     source.release();
     Ok(parquet::as_lines(code, bytes?).await?.0)

@@ -19,6 +19,7 @@ use super::naming;
 use super::report::Report;
 use super::state::{LibraryService, Output, Send, report_unstored};
 use super::step_dumps::StepDumps;
+use crate::error::LibraryError;
 use crate::repository::{EpisodeStore, Item, Unkept};
 
 /// The outcome of storing episodes.
@@ -28,7 +29,7 @@ struct Added {
     moved: Vec<(Text, Text)>,
     /// The rows of the episodes that got new ids, of those that had their ids, and of those that were stored already.
     rows: Vec<Row>,
-    kept: Result<(), String>,
+    kept: Result<(), LibraryError>,
 }
 
 /// The outcome of importing a file.
@@ -195,7 +196,7 @@ async fn keep(library: &LibraryService, origin: Origin, mut batch: Vec<Item>) ->
         let ids = ids_of(&batch);
         let kept = match store_for(library, origin).keep(batch).await {
             Ok(()) => Ok(()),
-            Err(Unkept::InMemory(reason)) => Err(reason),
+            Err(Unkept::InMemory(error)) => Err(error),
             Err(Unkept::Taken(back)) => {
                 batch = naming::renamed(library, origin, back).await;
                 let stored = batch.iter().filter(|item| !item.is_new);

@@ -18,6 +18,7 @@ use super::cancelled::Cancelled;
 use super::continuation::Continuation;
 use super::previews::Previews;
 use super::search_state::SearchState;
+use crate::error::LibraryError;
 use crate::lazy_code::LazyCode;
 use crate::repository::{EpisodeStore, InFile, MemoryStore};
 use crate::source::Window;
@@ -138,10 +139,10 @@ impl LibraryService {
     }
 
     pub(super) fn remember(&self, row: &Row, place: Option<InFile>) {
-        let volume = KnownEpisode::of(row, place);
+        let known_episode = KnownEpisode::of(row, place);
         self.behaviour.borrow_mut().remove(&row.id);
         let mut known = self.known.borrow_mut();
-        known.episodes.insert(row.id.clone(), volume);
+        known.episodes.insert(row.id.clone(), known_episode);
     }
 
     /// Notes which file an episode came from.
@@ -171,7 +172,7 @@ impl LibraryService {
         ]
     }
 
-    pub(super) fn volume(&self, id: &str) -> Option<KnownEpisode> {
+    pub(super) fn known_episode(&self, id: &str) -> Option<KnownEpisode> {
         self.known.borrow().episodes.get(id).cloned()
     }
 
@@ -187,7 +188,10 @@ impl LibraryService {
     /// Whether any known episode is in a file.
     pub(super) fn is_wanted(&self, file: &Text) -> bool {
         let known = self.known.borrow();
-        let mut places = known.episodes.values().flat_map(|volume| &volume.place);
+        let mut places = known
+            .episodes
+            .values()
+            .flat_map(|known_episode| &known_episode.place);
         places.any(|place| place.file == *file)
     }
 
@@ -215,9 +219,9 @@ impl LibraryService {
 }
 
 /// Reports that the store refused something.
-pub(super) fn report_unstored(kept: Result<(), String>, send: Send<'_>) {
-    if let Err(reason) = kept {
-        let reason = reason.into();
+pub(super) fn report_unstored(kept: Result<(), LibraryError>, send: Send<'_>) {
+    if let Err(error) = kept {
+        let reason = error.to_string().into();
         send(Output::Event(Event::NotKept { reason }));
     }
 }

@@ -15,10 +15,11 @@ use super::annotations::ImportedAnnotations;
 use super::continuation::Continuation;
 use super::known_files::{identify, keep_file, note_uncopied, tell_again};
 use super::large_file::{Beginning, LargeFile};
-use super::partial_preview::Begun;
+use super::partial_preview::PartialEpisode;
 use super::running_import::{FileOutcome, RunningImport, kept};
 use super::state::LibraryService;
 use super::{listing, partial_preview, running_import};
+use crate::error::LibraryError;
 use crate::repository::KnownFile;
 use crate::source::{Source, Window, end_of};
 
@@ -28,7 +29,7 @@ pub(super) async fn read_in_place<'a>(
     reading: &RunningImport<'a>,
     file: &Rc<dyn Source>,
     annotations: Option<&ImportedAnnotations>,
-) -> Result<FileOutcome, String> {
+) -> Result<FileOutcome, LibraryError> {
     let size = file.size();
     let is_growing = file.is_growing();
     if size < LARGE_PACKED && !(is_growing && size >= LARGE_GROWING) {
@@ -71,18 +72,18 @@ pub(super) async fn read_in_place<'a>(
             // The annotations behind the traces are not indexed.
             Some(readers.begin_slices(Rc::<dyn Source>::clone(file), size, mappings))
         };
-        match reader {
-            Some(reader) => Beginning::of(library, reading, reader).await.map(Some),
-            None => Ok(None),
-        }
+        Ok::<_, LibraryError>(match reader {
+            Some(reader) => Some(Beginning::of(library, reading, reader).await?),
+            None => None,
+        })
     };
     let (identified, beginning) = join(identified, beginning).await;
     let beginning = beginning?;
     let (id, end) = match identified {
         Ok(identified) => identified,
         Err(reason) => {
-            partial_preview::keep_begun(library, reading, begun(beginning)).await;
-            return Err(reason);
+            partial_preview::keep_partial(library, reading, partial(beginning)).await;
+            return Err(reason.into());
         }
     };
     let name = file.name();
@@ -116,7 +117,7 @@ pub(super) async fn read_in_place<'a>(
         window.release();
         keep_file(library, reading, known).await;
         let first = tell_again(library, reading, &id).await;
-        partial_preview::end_begun(library, reading, begun(beginning).zip(first));
+        partial_preview::end_partial(library, reading, partial(beginning).zip(first));
         let text = format!("{name} is in the library and its trajectories can be opened.");
         reading.note(NoteLevel::Read, &name, text);
         return Ok(FileOutcome::Taken);
@@ -170,7 +171,7 @@ async fn begin_archive(
     file: &Rc<dyn Source>,
     source: &Rc<dyn Source>,
     trained: Option<&[Rc<dyn Source>]>,
-) -> Result<Option<Box<dyn InPlace>>, String> {
+) -> Result<Option<Box<dyn InPlace>>, LibraryError> {
     let Some((members, parts)) = directory(&**file).await? else {
         return Ok(None);
     };
@@ -199,7 +200,7 @@ pub(super) async fn read_on<'a>(
     reading: &RunningImport<'a>,
     window: Window,
     continuation: Continuation,
-) -> Result<FileOutcome, String> {
+) -> Result<FileOutcome, LibraryError> {
     let start = Some(continuation.start());
     let Continuation {
         file: id,
@@ -221,7 +222,7 @@ pub(super) async fn read_on<'a>(
         reader,
         progress: Some(Progress::More),
         entries: Vec::new(),
-        begun: None,
+        partial: None,
         start,
     };
     let file = Rc::clone(&window) as Rc<dyn Source>;
@@ -253,6 +254,6 @@ pub(super) async fn read_on<'a>(
 }
 
 /// Takes the partial episode of a file that is not read further.
-fn begun(beginning: Option<Beginning>) -> Option<Begun> {
-    beginning?.begun
+fn partial(beginning: Option<Beginning>) -> Option<PartialEpisode> {
+    beginning?.partial
 }

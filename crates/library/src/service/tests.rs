@@ -18,7 +18,7 @@ use super::*;
 use crate::lazy_code::StaticCode;
 use crate::repository::{Held, Item, MemoryStore};
 use crate::source::tests::Noted;
-use crate::source::{ReadAt, ReadBytes, Source, start_of};
+use crate::source::{ReadAt, ReadBytes, ReadError, Source, start_of};
 
 /// A file in memory.
 #[derive(Clone, Debug)]
@@ -41,8 +41,7 @@ impl ReadAt for MemorySource {
     fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
         let bytes = self.bytes.get(range.start as usize..range.end as usize);
         let bytes = bytes.map(<[u8]>::to_vec);
-        std::future::ready(bytes.ok_or_else(|| "The file ends before that.".to_owned()))
-            .boxed_local()
+        std::future::ready(bytes.ok_or(ReadError::EndOfFile)).boxed_local()
     }
 }
 
@@ -281,7 +280,7 @@ fn large_files_stay_where_they_are_and_are_read_from_there() {
     let big = large("big.jsonl", &["a", "b", "c"]);
     let said = read(&service, std::slice::from_ref(&big));
     assert_eq!(ids(&said), ["a", "b", "c"], "{}", words_of(&said));
-    assert!(service.volume("b").unwrap().place.is_some());
+    assert!(service.known_episode("b").unwrap().place.is_some());
     let opened = open(&service, "b");
     assert!(
         matches!(&opened[0], Output::Event(Event::Episode(EpisodeChunk::Head(head))) if &*head.id == "b")
@@ -676,7 +675,7 @@ fn samples_of_a_large_rollout_dump_stay_in_their_file() {
     let found = ids(&read(&service, std::slice::from_ref(&dump)));
     assert_eq!(found.len(), 100);
     assert_eq!(found[42], "7-42");
-    let known = service.volume("7-42").unwrap();
+    let known = service.known_episode("7-42").unwrap();
     assert!(known.place.is_some(), "it is copied");
     let matches = ask(
         &service,
@@ -700,7 +699,7 @@ fn samples_of_a_large_rollout_dump_stay_in_their_file() {
     };
     let found = ids(&read(&service, &[dump, other]));
     assert_eq!(found.len(), 200);
-    assert!(service.volume("7-42").unwrap().place.is_some());
+    assert!(service.known_episode("7-42").unwrap().place.is_some());
 }
 
 #[test]
@@ -721,7 +720,7 @@ fn a_large_rollout_dump_is_joined_with_its_training_dumps_in_place() {
         ("train-7-200", Some(200.0)),
     ] {
         assert!(
-            service.volume(id).unwrap().place.is_some(),
+            service.known_episode(id).unwrap().place.is_some(),
             "{id} is copied"
         );
         assert_eq!(advantages(&service, id), [expected, expected], "{id}");
@@ -851,7 +850,7 @@ fn annotations_are_joined_with_traces_that_are_read_in_slices() {
         assert_eq!(advantage, expected, "{id}");
         let figures = row.token_figures.unwrap();
         assert_eq!(figures.mean("trainer_logprobs"), expected, "{id}");
-        let is_in_file = service.volume(id).unwrap().place.is_some();
+        let is_in_file = service.known_episode(id).unwrap().place.is_some();
         assert_eq!(is_in_file, id != "d");
     }
 }

@@ -58,10 +58,10 @@ pub(super) async fn read_together<'a>(
                         reading.note(NoteLevel::Unreadable, &name, loss);
                     }
                 }
-                Err(reason) => reading.note(NoteLevel::Unreadable, &name, reason),
+                Err(error) => reading.note(NoteLevel::Unreadable, &name, error.to_string()),
             },
-            Err(reason) => {
-                let text = format!("{name} could not be read: {reason}");
+            Err(error) => {
+                let text = format!("{name} could not be read: {error}");
                 reading.note(NoteLevel::Unreadable, &name, text);
             }
         }
@@ -92,14 +92,17 @@ async fn read_inputs<'a>(
     sources.iter().for_each(|source| source.release());
     let readers = match library.code.readers().await {
         Ok(readers) => readers,
-        Err(reason) => return reading.note(NoteLevel::Unreadable, &"".into(), reason),
+        Err(error) => {
+            return reading.note(NoteLevel::Unreadable, &"".into(), error.to_string());
+        }
     };
     let mappings = library.mappings.borrow().clone();
     let outcome = match readers.import(&inputs, &mappings) {
         Ok(outcome) => outcome,
         Err(refused) => {
             reading.unmapped.borrow_mut().extend(refused.unmapped);
-            return reading.note(NoteLevel::Unreadable, &"".into(), refused.reason);
+            let reason = refused.reason.to_string();
+            return reading.note(NoteLevel::Unreadable, &"".into(), reason);
         }
     };
     let only: Option<Text> = match inputs.as_slice() {

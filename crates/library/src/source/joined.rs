@@ -95,6 +95,7 @@ mod tests {
     use futures_util::FutureExt;
     use proptest::prelude::*;
 
+    use super::super::ReadError;
     use super::super::tests::Noted;
     use super::*;
 
@@ -105,7 +106,7 @@ mod tests {
         JoinedSource::of(files.collect())
     }
 
-    fn read(source: &JoinedSource, range: Range<u64>) -> Result<Vec<u8>, String> {
+    fn read(source: &JoinedSource, range: Range<u64>) -> Result<Vec<u8>, ReadError> {
         source.read(range).now_or_never().expect("it is ready")
     }
 
@@ -145,7 +146,7 @@ mod tests {
         }
 
         fn read(&self, _range: Range<u64>) -> ReadBytes<'_> {
-            std::future::ready(Err("It was moved.".to_owned())).boxed_local()
+            std::future::ready(Err(ReadError::refused("It was moved."))).boxed_local()
         }
 
         fn read_through(&self, start: u64) {
@@ -173,7 +174,10 @@ mod tests {
             vec![Noted::of(b"abc".to_vec()), Rc::new(Special::default())];
         let joined = JoinedSource::of(files);
         assert_eq!(read(&joined, 0..3), Ok(b"abc".to_vec()), "it is not needed");
-        assert_eq!(read(&joined, 2..4), Err("It was moved.".to_owned()));
+        assert_eq!(
+            read(&joined, 2..4),
+            Err(ReadError::refused("It was moved."))
+        );
     }
 
     #[test]

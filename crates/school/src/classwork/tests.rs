@@ -8,8 +8,9 @@ use volary_episode::episode::{Outcome, Recipe, StepRecord};
 use volary_policy::Network;
 
 use super::*;
+use crate::courses::learnable;
 use crate::inspect::examine;
-use crate::learnable::{Difficulty, learnable};
+use crate::learnable::Difficulty;
 use crate::shipped;
 
 fn work(pupil: &str, configuration: Object, calls: &[(&str, &str, &str)]) -> PupilWork {

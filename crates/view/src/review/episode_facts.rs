@@ -4,7 +4,7 @@ use crate::asking::cost_text;
 use crate::library::date_text;
 use crate::summary::{reward_text, seconds_text};
 use volary_analysis::annotations::Target;
-use volary_analysis::result::{EpisodeResult, PatchLine, Verdict};
+use volary_analysis::result::{EpisodeResult, PatchLine, TaskOutcome};
 use volary_analysis::scores::{grades, is_grade};
 use volary_core::json::{Json, Text};
 use volary_core::quantity::{large_count_text, plural};
@@ -102,11 +102,11 @@ pub fn grade_text(value: &Json) -> String {
 }
 
 /// The CSS class of the badge of a verdict.
-pub fn verdict_class(verdict: Verdict) -> &'static str {
+pub fn verdict_class(verdict: TaskOutcome) -> &'static str {
     match verdict {
-        Verdict::Succeeded => "badge good",
-        Verdict::Partial => "badge notice",
-        Verdict::Failed => "badge bad",
+        TaskOutcome::Succeeded => "badge good",
+        TaskOutcome::Partial => "badge notice",
+        TaskOutcome::Failed => "badge bad",
     }
 }
 
@@ -120,7 +120,7 @@ pub fn reason_text(result: &EpisodeResult, episode: &Episode) -> Option<String> 
         let cut = line.char_indices().nth(REASON).map(|(end, _)| end);
         cut.map_or(line.clone(), |end| format!("{}…", &line[..end]))
     };
-    let failed = result.verdict == Some(Verdict::Failed);
+    let failed = result.verdict == Some(TaskOutcome::Failed);
     let error = result.last_error.as_ref().filter(|_| failed);
     let error = error.map(|error| match error.line() {
         Some(Target::Passage { quote, .. }) => one_line(&quote),

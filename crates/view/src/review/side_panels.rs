@@ -1,6 +1,6 @@
 //! The panels next to an episode, and which of them is opened first.
 
-use volary_analysis::result::{EpisodeResult, Verdict};
+use volary_analysis::result::{EpisodeResult, TaskOutcome};
 use volary_episode::Episode;
 
 /// The tabs of an episode without tokens.
@@ -25,7 +25,7 @@ pub const TOKENS: usize = 5;
 pub fn telling_panel(result: &EpisodeResult, episode: &Episode) -> usize {
     let has_state = !episode.frames.is_empty();
     let is_empty = result.is_empty(episode);
-    if result.verdict == Some(Verdict::Failed) {
+    if result.verdict == Some(TaskOutcome::Failed) {
         RESULT
     } else if has_state && (is_empty || episode.source.is_none()) {
         STATE
@@ -58,20 +58,20 @@ mod tests {
         let mut with_frames = Episode::default();
         with_frames.frames.push(Frame::default());
         assert_eq!(
-            telling_panel(&told(Some(Verdict::Failed)), &with_frames),
+            telling_panel(&told(Some(TaskOutcome::Failed)), &with_frames),
             RESULT
         );
         // A failure is shown there even if nothing but the failure is known.
         assert_eq!(
-            telling_panel(&untold(Some(Verdict::Failed)), &with_frames),
+            telling_panel(&untold(Some(TaskOutcome::Failed)), &with_frames),
             RESULT
         );
         assert_eq!(
-            telling_panel(&untold(Some(Verdict::Failed)), &plain),
+            telling_panel(&untold(Some(TaskOutcome::Failed)), &plain),
             RESULT
         );
         assert_eq!(
-            telling_panel(&told(Some(Verdict::Succeeded)), &with_frames),
+            telling_panel(&told(Some(TaskOutcome::Succeeded)), &with_frames),
             STATE
         );
         let imported = Episode {
@@ -79,7 +79,7 @@ mod tests {
             ..with_frames.clone()
         };
         assert_eq!(
-            telling_panel(&told(Some(Verdict::Succeeded)), &imported),
+            telling_panel(&told(Some(TaskOutcome::Succeeded)), &imported),
             RESULT
         );
         assert_eq!(telling_panel(&untold(None), &imported), STATE);

@@ -103,10 +103,12 @@ impl ProviderGroups {
             other: ProviderKind::ALL.map(ProviderChoice::Other).into(),
         };
         for preset in &PRESETS {
-            let group = match preset.kind.has_server() {
-                false => &mut groups.built_in,
-                true if is_near(preset) => &mut groups.near,
-                true => &mut groups.far,
+            let group = if !preset.kind.has_server() {
+                &mut groups.built_in
+            } else if is_near(preset) {
+                &mut groups.near
+            } else {
+                &mut groups.far
             };
             group.push(ProviderChoice::Preset(preset));
         }

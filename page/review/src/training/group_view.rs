@@ -178,9 +178,9 @@ fn difference(training: Training, shown: &Arc<ShownRun>, group: &SampleGroup) ->
         let client = training.look.client;
         let wanted = ids.clone();
         requests::open(client, &ids[0], move |left| match left {
-            Err(reason) => drop(failed.try_set(Some(reason))),
+            Err(error) => drop(failed.try_set(Some(error.to_string()))),
             Ok(left) => requests::open(client, &wanted[1], move |right| match right {
-                Err(reason) => drop(failed.try_set(Some(reason))),
+                Err(error) => drop(failed.try_set(Some(error.to_string()))),
                 // Another group may be shown by now.
                 Ok(right) if failed.is_disposed() => drop(right),
                 Ok(right) => pair.show(Arc::new(left), Arc::new(right), false),

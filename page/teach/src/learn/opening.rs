@@ -30,7 +30,8 @@ pub(crate) async fn open(
             let bytes = text.as_bytes().to_vec();
             let worker = first_episode::worker()?;
             let episode = first_episode::read(&worker, vec![NamedFile { name, bytes }])
-                .await?
+                .await
+                .map_err(|error| error.to_string())?
                 .episode;
             if !is_wanted() {
                 return Err("Something else was opened.".to_owned());

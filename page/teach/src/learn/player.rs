@@ -268,8 +268,32 @@ impl EpisodePlayer {
             }
             // The other players need the worker, and it is restarted when it is called.
             Effect::StartWorker | Effect::DropWorker | Effect::CloseOthers(_) => {}
-            // A lesson has no setup, no address, no store and no other environments, and draws at once.
-            _ => {}
+            // A lesson has no servers, no Python and no connections.
+            Effect::CloseOnServers(_) | Effect::StopPython | Effect::SayNotConnected(_) => {}
+            // It draws each state at once, and shows no messages but problems.
+            Effect::Pause { .. }
+            | Effect::AwaitStep { .. }
+            | Effect::StopPlayback
+            | Effect::Redraw
+            | Effect::RedrawForStep
+            | Effect::Say(_) => {}
+            // It has no setup.
+            Effect::ChoosePolicy
+            | Effect::StartOver
+            | Effect::Configure { .. }
+            | Effect::ShowRecipe(_)
+            | Effect::ShowSeed(_)
+            | Effect::Reset
+            | Effect::Proceed(_)
+            | Effect::ShowOpening
+            | Effect::AgreeToCode(_)
+            | Effect::RefuseField { .. } => {}
+            // It has no address and no store.
+            Effect::RestoreAddress
+            | Effect::WriteAddress
+            | Effect::ReadStored { .. }
+            | Effect::StoredIsMissing
+            | Effect::Store(_) => {}
         }
     }
 

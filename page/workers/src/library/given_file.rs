@@ -4,10 +4,10 @@ use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
-use futures_util::FutureExt;
+use futures_util::{FutureExt, TryFutureExt};
 use volary_browser::files::GivenFile;
 use volary_core::json::Text;
-use volary_library::source::{ReadAt, ReadBytes, Source};
+use volary_library::source::{ReadAt, ReadBytes, ReadError, Source};
 
 /// A file of the browser as a source.
 #[derive(Clone, Debug)]
@@ -23,7 +23,8 @@ impl ReadAt for GivenSource {
     }
 
     fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
-        self.0.slice(range).boxed_local()
+        let bytes = self.0.slice(range);
+        bytes.map_err(ReadError::refused).boxed_local()
     }
 }
 

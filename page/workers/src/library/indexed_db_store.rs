@@ -12,6 +12,7 @@ use volary_core::json::Text;
 use volary_core::quantity::{plural, size_text};
 use volary_formats::import::index::EpisodeRange;
 
+use volary_library::LibraryError;
 use volary_library::repository::{
     EpisodeStore, Held, InFile, Item, KnownFile, ListedRow, Stored, Unkept,
 };
@@ -33,12 +34,10 @@ pub struct IndexedDbStore;
 /// The share of the storage quota that is left to other data.
 const SPARED: f64 = 0.1;
 
-fn words_of(error: &DatabaseError) -> String {
-    format!("{error} {}", error.advice())
-}
-
-fn said(kept: Result<(), DatabaseError>) -> Result<(), String> {
-    kept.map_err(|error| words_of(&error))
+fn refused(error: &DatabaseError) -> LibraryError {
+    LibraryError::Store {
+        why: format!("{error} {}", error.advice()).into(),
+    }
 }
 
 fn owned(ids: &[Text]) -> Vec<String> {
@@ -96,7 +95,7 @@ impl EpisodeStore for IndexedDbStore {
             changes.push(DatabaseChange::PutRows(RowBatch::new(other_rows)));
             match storage::write(changes).await {
                 Err(DatabaseError::Taken) => Err(Unkept::Taken(episodes)),
-                kept => said(kept).map_err(Unkept::InMemory),
+                kept => kept.map_err(|error| Unkept::InMemory(refused(&error))),
             }
         }
         .boxed_local()
@@ -119,7 +118,8 @@ impl EpisodeStore for IndexedDbStore {
                 }
             }
             changes.push(DatabaseChange::PutRows(RowBatch::new(labelled)));
-            said(storage::write(changes).await)
+            let kept = storage::write(changes).await;
+            kept.map_err(|error| refused(&error))
         }
         .boxed_local()
     }
@@ -132,7 +132,7 @@ impl EpisodeStore for IndexedDbStore {
         .boxed_local()
     }
 
-    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, String>> {
+    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Result<Option<String>, LibraryError>> {
         async move {
             let text = episodes::text(id).await.ok().flatten();
             Ok(text.map(|text| text.to_text()))
@@ -140,13 +140,13 @@ impl EpisodeStore for IndexedDbStore {
         .boxed_local()
     }
 
-    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, String>> {
+    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, LibraryError>> {
         async move {
             match episodes::list().await {
                 Ok(rows) => Ok(rows.into_iter().map(listed).collect()),
                 // Without a database, nothing was stored.
                 Err(DatabaseError::Absent | DatabaseError::Refused { .. }) => Ok(Vec::new()),
-                Err(error) => Err(words_of(&error)),
+                Err(error) => Err(refused(&error)),
             }
         }
         .boxed_local()
@@ -179,12 +179,13 @@ impl EpisodeStore for IndexedDbStore {
                 fields: file.fields.clone(),
             };
             let again = |why: String| {
-                format!(
+                let why = format!(
                     "{} ({}) was not copied into this browser: {why} Its trajectories can be \
                      opened until you leave this page. After that, import the file again.",
                     file.name,
                     size_text(file.size)
-                )
+                );
+                LibraryError::Store { why: why.into() }
             };
             let known = sources::keep_about(&file.id, &about).await;
             known.map_err(|error| again(error.to_string()))?;

@@ -4,12 +4,12 @@ use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
 
-use futures_util::FutureExt;
 use futures_util::future::ready;
+use futures_util::{FutureExt, TryFutureExt};
 use volary_core::json::Text;
 
 use volary_browser::files::ranged_file::RangedFile;
-use volary_library::source::{JoinedSource, ReadAt, ReadBytes, Source};
+use volary_library::source::{JoinedSource, ReadAt, ReadBytes, ReadError, Source};
 
 /// A file that is read in ranges.
 #[derive(Clone)]
@@ -36,7 +36,8 @@ impl ReadAt for OpenedFile {
     }
 
     fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
-        let mut read = self.file.slice(range).boxed_local();
+        let bytes = self.file.slice(range);
+        let mut read = bytes.map_err(ReadError::refused).boxed_local();
         // The first poll sends the request.
         match (&mut read).now_or_never() {
             Some(bytes) => ready(bytes).boxed_local(),

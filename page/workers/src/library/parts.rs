@@ -9,10 +9,10 @@ use leptos::wasm_split::wasm_split;
 use volary_core::Clock;
 use volary_episode::Episode;
 use volary_export::training_rows::RowColumn;
-use volary_library::LazyCode;
 use volary_library::parquet::{Table, begin_table};
 use volary_library::readers::{Readers, all_readers};
 use volary_library::replay::Replayed;
+use volary_library::{LazyCode, LibraryError};
 use volary_parquet::{ParquetError, Rows, contradictory, read_rows};
 
 use crate::all_environments;
@@ -23,7 +23,7 @@ use volary_browser::lazy::{Loaded, Unloaded};
 pub(crate) struct LazyParts;
 
 type ReadParquet = fn(Vec<u8>, usize) -> Result<Rows, ParquetError>;
-type BeginParquet = fn(&[RowColumn]) -> Result<Box<dyn Table>, String>;
+type BeginParquet = fn(&[RowColumn]) -> Result<Box<dyn Table>, LibraryError>;
 
 #[wasm_split(readers, wasm_split_path = leptos::wasm_split, fallible)]
 fn load_readers() -> Loaded<&'static dyn Readers> {
@@ -41,13 +41,14 @@ fn load_parquet_writer() -> Loaded<BeginParquet> {
 }
 
 impl LazyCode for LazyParts {
-    fn readers(&self) -> LocalBoxFuture<'static, Result<&'static dyn Readers, String>> {
+    fn readers(&self) -> LocalBoxFuture<'static, Result<&'static dyn Readers, LibraryError>> {
         let unloaded = |Unloaded| {
             let advice = Unloaded::ADVICE;
-            format!(
+            let why = format!(
                 "The code that reads files could not be loaded: you are offline, or the site was \
                  updated. {advice}"
-            )
+            );
+            LibraryError::Code { why: why.into() }
         };
         async move { load_readers().await.map_err(unloaded) }.boxed_local()
     }
@@ -56,12 +57,12 @@ impl LazyCode for LazyParts {
         &self,
         bytes: Vec<u8>,
         largest: usize,
-    ) -> LocalBoxFuture<'static, Result<Rows, String>> {
+    ) -> LocalBoxFuture<'static, Result<Rows, LibraryError>> {
         async move {
             let read = load_parquet_reader().await.map_err(said)?;
             let rows = isolated(move || read(bytes, largest));
             let rows = rows.unwrap_or_else(|_| Err(contradictory()));
-            rows.map_err(|error| error.to_string())
+            rows.map_err(LibraryError::of_parquet)
         }
         .boxed_local()
     }
@@ -69,7 +70,7 @@ impl LazyCode for LazyParts {
     fn begin_parquet<'a>(
         &'a self,
         columns: &'a [RowColumn],
-    ) -> LocalBoxFuture<'a, Result<Box<dyn Table>, String>> {
+    ) -> LocalBoxFuture<'a, Result<Box<dyn Table>, LibraryError>> {
         async move {
             let begin = load_parquet_writer().await.map_err(said)?;
             begin(columns)
@@ -86,6 +87,8 @@ impl LazyCode for LazyParts {
     }
 }
 
-fn said(error: Unloaded) -> String {
-    error.to_string()
+fn said(error: Unloaded) -> LibraryError {
+    LibraryError::Code {
+        why: error.to_string().into(),
+    }
 }

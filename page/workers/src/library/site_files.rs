@@ -7,7 +7,9 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{self, StreamExt};
 use volary_core::json::Text;
 use volary_formats::import::index::torch_dump::is_dump;
+use volary_library::LibraryError;
 use volary_library::file_server::{FileServer, ListPieces, ListedFile, Opened};
+use volary_library::source::ReadError;
 use volary_protocol::library::RemoteFile;
 
 use super::file_heads;
@@ -20,7 +22,7 @@ use volary_browser::location;
 pub(crate) struct SiteFiles;
 
 impl FileServer for SiteFiles {
-    fn list<'a>(&'a self, url: &'a str) -> LocalBoxFuture<'a, Result<ListPieces, String>> {
+    fn list<'a>(&'a self, url: &'a str) -> LocalBoxFuture<'a, Result<ListPieces, LibraryError>> {
         let request = http::Request {
             method: "GET",
             url: url.to_owned(),
@@ -29,17 +31,16 @@ impl FileServer for SiteFiles {
         };
         async move {
             let response = http::send(&request, Timeouts::of(Duration::from_secs(60))).await;
-            let response =
-                response.map_err(|error| format!("The list of files is incomplete: {error}"))?;
+            let response = response.map_err(|error| LibraryError::IncompleteList {
+                why: error.to_string().into(),
+            })?;
             if response.status() != 200 {
-                return Err(format!(
-                    "The list of files could not be fetched: the server answered {}.",
-                    response.status()
-                ));
+                let why = format!("the server answered {}.", response.status());
+                return Err(LibraryError::NoList { why: why.into() });
             }
             let pieces = stream::unfold(response, |mut response| async {
                 let piece = response.piece().await.transpose()?;
-                let piece = piece.map_err(|error| error.to_string());
+                let piece = piece.map_err(ReadError::refused);
                 Some((piece, response))
             });
             Ok(pieces.boxed_local())
@@ -61,7 +62,7 @@ impl FileServer for SiteFiles {
             // The directory of a dump is at its end, and is wanted at once.
             let archive = is_dump(&file.name).then_some(bytes);
             let opened = RangedFile::open(&file.name, &file.url, head, archive).await;
-            let opened = opened.map_err(|error| error.to_string())?;
+            let opened = opened.map_err(ReadError::refused)?;
             Ok(OpenedFile::of(opened, is_growing).await)
         }
         .boxed_local()
@@ -78,7 +79,7 @@ impl FileServer for SiteFiles {
             for file in file_heads::open(heads, files).await {
                 opened.push(match file {
                     Some(Ok(file)) => Some(Ok(OpenedFile::of(file, is_growing).await)),
-                    Some(Err(error)) => Some(Err(error.to_string())),
+                    Some(Err(error)) => Some(Err(ReadError::refused(error))),
                     None => None,
                 });
             }

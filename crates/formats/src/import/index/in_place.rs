@@ -10,10 +10,11 @@
 use futures_util::future::LocalBoxFuture;
 use volary_episode::episode::Episode;
 
-use super::{Entry, Indexer};
+use super::{Entry, Indexer, LineFilter};
 use crate::archive::is_archive;
 use crate::import::Note;
 use crate::import::fields::{FieldMapping, Unmapped};
+use crate::read_at::ReadError;
 
 /// The minimum size of files that are read in place, if they can be…
 pub const LARGE: u64 = 4 << 20;
@@ -43,8 +44,8 @@ pub enum Progress {
 
 /// A large file that is read in place.
 pub trait InPlace {
-    /// Reads on until there is more to show. The error is a message for the user.
-    fn next(&mut self) -> LocalBoxFuture<'_, Result<Progress, String>>;
+    /// Reads on until there is more to show.
+    fn next(&mut self) -> LocalBoxFuture<'_, Result<Progress, ReadError>>;
 
     /// Takes the entries found since the last call.
     fn take_entries(&mut self) -> Vec<Entry>;
@@ -58,13 +59,21 @@ pub trait InPlace {
     /// Sets whether the texts of the following episodes are collected for a search. Packed logs have none.
     fn keep_texts(&mut self, _wanted: bool) {}
 
+    /// Lets all entries contain their episodes, for a caller that needs no more than these. Called before the first
+    /// [`InPlace::next`].
+    fn keep_episodes(&mut self);
+
+    /// Leaves out lines in which a search cannot find anything. Only files of lines have some. It examines the first
+    /// episodes, so it needs [`InPlace::keep_episodes`].
+    fn leave_out(&mut self, _filter: LineFilter) {}
+
     /// The number of episodes to expect in all, if this many were found so far. At least those.
     fn expected(&self, found: usize) -> usize {
         found
     }
 
-    /// The unfinished episode, as [`Indexer::begun`] has it.
-    fn begun(&self) -> Option<Episode> {
+    /// The unfinished episode, as [`Indexer::partial_episode`] has it.
+    fn partial_episode(&self) -> Option<Episode> {
         None
     }
 

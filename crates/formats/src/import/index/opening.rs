@@ -9,7 +9,7 @@ use super::torch_dump::TorchDump;
 use crate::archive::is_archive;
 use crate::archive::listing::{ListedMember, Parts, Unlisted, list};
 use crate::import::fields::Mappings;
-use crate::read_at::ReadAt;
+use crate::read_at::{ReadAt, ReadError};
 
 /// The maximum number of members of an archive.
 const MOST_MEMBERS: usize = 500_000;
@@ -19,7 +19,7 @@ const MOST_MEMBERS: usize = 500_000;
 pub async fn open(
     file: Rc<dyn ReadAt>,
     mappings: Mappings,
-) -> Result<Option<Box<dyn InPlace>>, String> {
+) -> Result<Option<Box<dyn InPlace>>, ReadError> {
     let start = file.read(0..file.size().min(4)).await?;
     if !is_archive(&start) {
         let size = file.size();
@@ -38,7 +38,7 @@ pub async fn open(
 
 /// The members of a zip file, and what was read of it; `None` if it is damaged, or packed in another way. A truncated archive
 /// is read as a whole.
-pub async fn directory(file: &dyn ReadAt) -> Result<Option<(Vec<ListedMember>, Parts)>, String> {
+pub async fn directory(file: &dyn ReadAt) -> Result<Option<(Vec<ListedMember>, Parts)>, ReadError> {
     let mut parts = Parts::of(file.size());
     loop {
         match list(&parts, MOST_MEMBERS) {

@@ -15,7 +15,7 @@ use crate::archive::Limits;
 use crate::archive::listing::{ListedMember, Parts, unpack_listed};
 use crate::import::reader::Sink;
 use crate::import::{ImportOutcome, Note, inspect};
-use crate::read_at::{ReadAt, Window};
+use crate::read_at::{ReadAt, ReadError, Window};
 
 /// A log whose directory was read.
 pub struct PackedLog {
@@ -78,7 +78,7 @@ impl PackedLog {
         })
     }
 
-    async fn read_on(&mut self) -> Result<Progress, String> {
+    async fn read_on(&mut self) -> Result<Progress, ReadError> {
         if self.next == 0 {
             let header = self.window.read(self.head.clone()).await?;
             self.read_head(&header);
@@ -125,7 +125,7 @@ impl PackedLog {
 }
 
 impl InPlace for PackedLog {
-    fn next(&mut self) -> LocalBoxFuture<'_, Result<Progress, String>> {
+    fn next(&mut self) -> LocalBoxFuture<'_, Result<Progress, ReadError>> {
         self.read_on().boxed_local()
     }
 
@@ -139,6 +139,10 @@ impl InPlace for PackedLog {
 
     fn notes(&self) -> Vec<Note> {
         self.pieces.notes().to_vec()
+    }
+
+    fn keep_episodes(&mut self) {
+        self.pieces.keeps_episodes = true;
     }
 
     fn finish(&mut self) {

@@ -11,10 +11,11 @@ use volary_episode::episode::Episode;
 
 use super::super::describe::counted;
 use super::growing::Growing;
+use super::line_filter::LineFilter;
 use super::{Entry, EpisodeRange, episodes, packed, torch_dump};
-use crate::import::batches::Ids;
 use crate::import::decode::decode;
 use crate::import::fields::{FieldMapping, Mappings, Unmapped};
+use crate::import::ids::Ids;
 use crate::import::mapped::Mapped;
 use crate::import::reader::{Document, Grouping, Line, Reader, Sink};
 use crate::import::registry::Chosen;
@@ -43,17 +44,23 @@ pub(super) struct Pieces {
     entries: Vec<Entry>,
     whole: Vec<Episode>,
     ids: Ids,
-    /// The lines of the unfinished group, and its byte range.
+    /// The lines of the unfinished group, and its byte range. Until a second line follows, the first one is here.
     group: Vec<Line>,
     group_place: Range<u64>,
+    /// Whether the file has several records, one per line. They are numbered, and a single one is not.
+    is_several: bool,
     log: Option<inspect::Log>,
     /// Metadata for all episodes, from a file next to this one.
     about: Option<Object>,
     found: usize,
     /// The number of times that each loss occurred, and the place of its note.
     losses: HashMap<Text, (usize, usize)>,
+    /// The search for which lines are left out.
+    filter: Option<LineFilter>,
     /// Whether entries contain the texts of their episodes.
     pub keeps_texts: bool,
+    /// Whether all entries contain their episodes.
+    pub keeps_episodes: bool,
 }
 
 impl Pieces {
@@ -70,11 +77,14 @@ impl Pieces {
             ids: Ids::default(),
             group: Vec::new(),
             group_place: 0..0,
+            is_several: false,
             log: None,
             about: None,
             found: 0,
             losses: HashMap::new(),
+            filter: None,
             keeps_texts: false,
+            keeps_episodes: false,
         }
     }
 
@@ -108,10 +118,16 @@ impl Pieces {
         &self.outcome.notes
     }
 
-    /// The reader that was recognised, if it reads each line by itself.
-    pub fn into_reader_of_each_line(self) -> Option<Chosen> {
-        self.reader
-            .filter(|_| matches!(self.grouping, Grouping::EachLine))
+    /// Leaves out lines in which a search cannot find anything, if each line is an episode by itself.
+    pub fn leave_out(&mut self, filter: LineFilter) {
+        self.filter = Some(filter);
+    }
+
+    /// Whether the lines from this offset on can be left out.
+    pub fn rules_out(&self, lines: &[u8], at: u64) -> bool {
+        let each_line = matches!(self.grouping, Grouping::EachLine) && self.is_several;
+        let filter = self.filter.as_ref().filter(|_| each_line);
+        filter.is_some_and(|filter| filter.rules_out(lines, at))
     }
 
     pub fn outcome(self) -> ImportOutcome {
@@ -182,7 +198,7 @@ impl Pieces {
     pub fn line(&mut self, held: &[u8], range: Range<usize>, held_at: u64, number: usize) {
         let place = held_at + range.start as u64..held_at + range.end as u64;
         let bytes = held.get(range).unwrap_or_default();
-        if bytes.iter().all(u8::is_ascii_whitespace) {
+        if bytes.iter().all(u8::is_ascii_whitespace) || self.rules_out(bytes, place.start) {
             return;
         }
         let Some(text) = decode(bytes).map(|decoded| decoded.text) else {
@@ -209,7 +225,20 @@ impl Pieces {
                 self.group_place.end = place.end;
                 self.group.push(Line { number, value });
             }
-            _ => self.read(Document::Value(value), place),
+            _ => {
+                let line = Line { number, value };
+                if !self.is_several && self.group.is_empty() {
+                    self.group_place = place;
+                    return self.group.push(line);
+                }
+                self.is_several = true;
+                self.end_of_lines();
+                let before = self.entries.len();
+                self.read(Document::Lines(vec![line]), place.clone());
+                let found = &self.entries[before..];
+                self.filter
+                    .take_if(|filter| filter.is_refuted(bytes, place.start, found));
+            }
         }
     }
 
@@ -223,7 +252,9 @@ impl Pieces {
             ids: self.ids.clone(),
             about: self.about.clone(),
             found: self.found,
+            is_several: self.is_several,
             keeps_texts: self.keeps_texts,
+            keeps_episodes: self.keeps_episodes,
             ..Pieces::new(self.file.clone())
         };
         match self.group.first() {
@@ -234,10 +265,17 @@ impl Pieces {
 
     /// Ends the group of lines.
     pub fn end_of_lines(&mut self) {
-        if !self.group.is_empty() {
-            let lines = std::mem::take(&mut self.group);
-            self.read(Document::Lines(lines), self.group_place.clone());
-        }
+        let mut lines = std::mem::take(&mut self.group);
+        let is_alone = matches!(self.grouping, Grouping::EachLine) && !self.is_several;
+        let document = match lines.pop() {
+            None => return,
+            Some(only) if is_alone => Document::Value(only.value),
+            Some(last) => {
+                lines.push(last);
+                Document::Lines(lines)
+            }
+        };
+        self.read(document, self.group_place.clone());
     }
 
     fn read(&mut self, document: Document, place: Range<u64>) {
@@ -371,7 +409,7 @@ impl Pieces {
             bytes,
             row,
             texts: self.keeps_texts.then(|| search::Document::of(&episode)),
-            episode: keeps_episode.then_some(episode),
+            episode: (self.keeps_episodes || keeps_episode).then_some(episode),
         });
     }
 
@@ -469,12 +507,13 @@ pub fn open_mapped(
     };
     let mut episode = outcome.episodes.into_iter().nth(place.number)?;
     episode.id = row.id.clone();
+    // It may say the number of the line.
+    episode.name = row.name.clone();
     // The row has them.
     tags::take(&mut episode);
     let source = episode.source.as_ref();
     if source.is_some_and(|source| ["inspect", verifiers::RESULTS].contains(&&*source.format)) {
         // The metadata of all samples is elsewhere in the file, or in a sibling file.
-        episode.name = row.name.clone();
         episode.environment = row.environment.clone();
         episode.model = row.model.clone();
         episode.task = row.task.clone();

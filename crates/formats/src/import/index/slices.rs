@@ -7,10 +7,10 @@ use futures_util::future::LocalBoxFuture;
 use volary_episode::episode::Episode;
 
 use super::in_place::{InPlace, Progress};
-use super::{Entry, Indexer};
+use super::{Entry, Indexer, LineFilter};
 use crate::import::Note;
 use crate::import::fields::{FieldMapping, Mappings, Unmapped};
-use crate::read_at::{ReadAt, ReadBytes, begin_reading};
+use crate::read_at::{ReadAt, ReadBytes, ReadError, begin_reading};
 
 /// The size of a slice: small enough for visible progress…
 const SLICE: u64 = 2 << 20;
@@ -60,7 +60,7 @@ impl Slices {
         self.size.min(self.at + length)
     }
 
-    async fn read_slice(&mut self) -> Result<Progress, String> {
+    async fn read_slice(&mut self) -> Result<Progress, ReadError> {
         if self.at < self.size {
             let end = self.end();
             let bytes = match self.coming.take() {
@@ -89,7 +89,7 @@ impl Slices {
 }
 
 impl InPlace for Slices {
-    fn next(&mut self) -> LocalBoxFuture<'_, Result<Progress, String>> {
+    fn next(&mut self) -> LocalBoxFuture<'_, Result<Progress, ReadError>> {
         self.read_slice().boxed_local()
     }
 
@@ -109,12 +109,20 @@ impl InPlace for Slices {
         self.indexer.keep_texts(wanted);
     }
 
+    fn keep_episodes(&mut self) {
+        self.indexer.keep_episodes();
+    }
+
+    fn leave_out(&mut self, filter: LineFilter) {
+        self.indexer.leave_out(filter);
+    }
+
     fn expected(&self, found: usize) -> usize {
         (found as f64 * self.size as f64 / self.at.max(1) as f64) as usize
     }
 
-    fn begun(&self) -> Option<Episode> {
-        self.indexer.begun()
+    fn partial_episode(&self) -> Option<Episode> {
+        self.indexer.partial_episode()
     }
 
     fn fields(&self) -> Option<&FieldMapping> {

@@ -30,7 +30,7 @@ use crate::archive::unpack::{GZIP, gunzip};
 use crate::import::reader::Sink;
 use crate::import::slime::{self, NotJoined, RolloutParts, Storages, Tally, WholeDump};
 use crate::import::{ImportOutcome, Note};
-use crate::read_at::{ReadAt, ReadBytes, WindowPool, begin_reading};
+use crate::read_at::{ReadAt, ReadBytes, ReadError, WindowPool, begin_reading};
 use parts::Parts;
 use training::{Training, TrainingFile};
 
@@ -83,13 +83,13 @@ enum Step {
 enum Stop {
     /// A range is too long to be in memory.
     TooLong,
-    /// The file cannot be read; with a message for the user.
-    Failed(String),
+    /// The file cannot be read.
+    Failed(ReadError),
 }
 
-impl From<String> for Stop {
-    fn from(reason: String) -> Self {
-        Stop::Failed(reason)
+impl From<ReadError> for Stop {
+    fn from(error: ReadError) -> Self {
+        Stop::Failed(error)
     }
 }
 
@@ -202,7 +202,7 @@ impl TorchDump {
     pub async fn join_with(
         &mut self,
         dumps: impl IntoIterator<Item = (u64, Vec<ListedMember>)>,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, ReadError> {
         let mut start = self.size;
         for (size, members) in dumps {
             let Some(training) = TrainingFile::of(start, size, &members) else {
@@ -211,7 +211,7 @@ impl TorchDump {
             let head = match self.read(training.head()).await {
                 Ok(head) => head,
                 Err(Stop::TooLong) => return Ok(false),
-                Err(Stop::Failed(reason)) => return Err(reason),
+                Err(Stop::Failed(error)) => return Err(error),
             };
             let Some(training) = training.open(&head) else {
                 return Ok(false);
@@ -223,7 +223,7 @@ impl TorchDump {
     }
 
     /// Reads samples until their rows are to be shown.
-    async fn read_on(&mut self) -> Result<Progress, String> {
+    async fn read_on(&mut self) -> Result<Progress, ReadError> {
         loop {
             match self.next_sample().await? {
                 Step::Sample => self.samples += 1,
@@ -237,14 +237,14 @@ impl TorchDump {
     }
 
     /// Reads the next sample.
-    async fn next_sample(&mut self) -> Result<Step, String> {
+    async fn next_sample(&mut self) -> Result<Step, ReadError> {
         match self.advance().await {
             Ok(step) => Ok(step),
             Err(Stop::TooLong) => {
                 self.state = State::Other;
                 Ok(Step::Other)
             }
-            Err(Stop::Failed(reason)) => Err(reason),
+            Err(Stop::Failed(error)) => Err(error),
         }
     }
 
@@ -488,7 +488,7 @@ impl TorchDump {
 }
 
 impl InPlace for TorchDump {
-    fn next(&mut self) -> LocalBoxFuture<'_, Result<Progress, String>> {
+    fn next(&mut self) -> LocalBoxFuture<'_, Result<Progress, ReadError>> {
         self.read_on().boxed_local()
     }
 
@@ -523,6 +523,10 @@ impl InPlace for TorchDump {
 
     fn keep_texts(&mut self, wanted: bool) {
         self.pieces.keeps_texts = wanted;
+    }
+
+    fn keep_episodes(&mut self) {
+        self.pieces.keeps_episodes = true;
     }
 }
 

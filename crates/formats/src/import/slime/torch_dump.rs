@@ -149,10 +149,12 @@ fn samples(pickle: &Unpickled) -> Option<Vec<PickledSample>> {
 pub(in crate::import) fn dump_kind(beginning: &[u8]) -> Option<(DumpKind, i64)> {
     let pickle = volary_torch::read(beginning);
     let has = |key| pickle.heap.get(pickle.root, key).is_some();
-    let kind = match has("format_version") || has("rollout_data") {
-        true => DumpKind::Training,
-        false if has("samples") => DumpKind::Rollout,
-        false => return None,
+    let kind = if has("format_version") || has("rollout_data") {
+        DumpKind::Training
+    } else if has("samples") {
+        DumpKind::Rollout
+    } else {
+        return None;
     };
     Some((kind, step(&pickle)?))
 }

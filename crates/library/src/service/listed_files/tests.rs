@@ -15,9 +15,10 @@ use super::super::tests::{
     MemorySource, advantages, episode, file, ids, open, rollout_dump, service, training_dump,
 };
 use super::*;
+use crate::error::LibraryError;
 use crate::file_server::ListPieces;
 use crate::repository::EpisodeStore;
-use crate::source::{ReadAt, ReadBytes};
+use crate::source::{ReadAt, ReadBytes, ReadError};
 
 /// A file that is being written to.
 struct Written(MemorySource);
@@ -57,7 +58,7 @@ fn remote(name: &str) -> RemoteFile {
 struct Server<F>(F);
 
 impl<F: Fn(&RemoteFile) -> Option<Rc<dyn Source>>> FileServer for Server<F> {
-    fn list<'a>(&'a self, url: &'a str) -> LocalBoxFuture<'a, Result<ListPieces, String>> {
+    fn list<'a>(&'a self, url: &'a str) -> LocalBoxFuture<'a, Result<ListPieces, LibraryError>> {
         panic!("{url} was requested");
     }
 
@@ -67,7 +68,7 @@ impl<F: Fn(&RemoteFile) -> Option<Rc<dyn Source>>> FileServer for Server<F> {
 
     fn open(&self, listed: ListedFile, _: u64, _: bool) -> LocalBoxFuture<'static, Opened> {
         let opened = (self.0)(&listed.file);
-        let opened = opened.ok_or_else(|| "The server answered 404.".to_owned());
+        let opened = opened.ok_or_else(|| ReadError::refused("The server answered 404."));
         std::future::ready(opened).boxed_local()
     }
 
