@@ -20,7 +20,7 @@ use volary_core::json::{Json, Text};
 use volary_protocol::behaviour::{ClusterReport, JudgedEpisode, SignatureSet};
 use volary_protocol::library::{Event as LibraryEvent, Request};
 
-use crate::library::replies::{ENDED, LibraryReply, UNEXPECTED};
+use crate::library::replies::{LibraryReply, NoReply};
 use labelled::LabelledStep;
 use rule_book::RuleBook;
 use rule_edit::RuleChange;
@@ -252,7 +252,7 @@ impl Behaviour {
             return Vec::new();
         }
         let event = match reply {
-            None => return self.fail(job, ENDED.to_owned()),
+            None => return self.fail(job, NoReply::Ended.to_string()),
             Some(Err(loss)) => return self.fail(job, loss.to_string()),
             Some(Ok(event)) => event,
         };
@@ -284,7 +284,7 @@ impl Behaviour {
                 self.rules.matched(matches);
                 Vec::new()
             }
-            (job, _) => self.fail(job, UNEXPECTED.to_owned()),
+            (job, _) => self.fail(job, NoReply::Unexpected.to_string()),
         }
     }
 

@@ -129,7 +129,7 @@ impl LibraryService {
                     let rules = rules::proposals(&episode, step as usize);
                     send(Output::Event(Event::ProposedRules { rules }));
                 }
-                Err(error) => refuse(error.to_string()),
+                Err(error) => refuse(error),
             },
             Request::Cancel { reading } => self.cancelled.add(reading),
             Request::Settle => finding::settle(self).await,

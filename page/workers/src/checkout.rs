@@ -487,7 +487,9 @@ mod tests {
         let link = with(&[("tau_bench/envs/airline/tasks_dev.py", b"../../x")]);
         assert_eq!(link.unwrap(), files);
         let orders = "tau_bench/envs/retail/data/orders.json";
-        let bomb = with(&[(orders, &vec![b'['; 9 << 20])]).unwrap_err();
+        let bomb = with(&[(orders, &vec![b'['; 9 << 20])])
+            .unwrap_err()
+            .to_string();
         assert!(bomb.contains("unpacks to more than 8 MB"), "{bomb}");
         let binary = with(&[(orders, &[0xff, 0xfe])]).unwrap_err().to_string();
         assert!(binary.contains("not UTF-8"), "{binary}");

@@ -138,8 +138,8 @@ async fn read_all(
 
 /// Reads an episode; `None` if it cannot be opened.
 async fn read(library: &LibraryService, id: &Text) -> Option<Episode> {
-    let volume = library.volume(id)?;
-    finding::searched(library, id, &volume).await.ok()
+    let known = library.known_episode(id)?;
+    finding::searched(library, id, &known).await.ok()
 }
 
 /// Sends the signatures of episodes.
