@@ -132,9 +132,9 @@ for (const size of ["wide", "narrow"]) {
       await fails.getByRole("button", { name: /^Add the rule/ }).click();
       const own = region.getByRole("list", { name: "Your rules" });
       await own.getByText(/^cancel_order fails/).click();
-      await own.getByRole("textbox", { name: "Title" }).fill("Cancels without looking");
+      await own.getByRole("textbox", { name: "Title", exact: true }).fill("Cancels without looking");
       await own.getByRole("textbox", { name: "Earlier tool" }).fill("get_*");
-      await own.getByRole("textbox", { name: "Id" }).fill("blind-cancel");
+      await own.getByRole("textbox", { name: "Id", exact: true }).fill("blind-cancel");
       await region.getByRole("button", { name: "Check against 14 trajectories" }).click();
       await expect(own).toContainText("5 of 14 trajectories");
       await own.getByRole("button", { name: "Show only the matches of: Cancels without looking" }).click();

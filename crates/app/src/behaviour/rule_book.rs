@@ -35,7 +35,7 @@ pub struct RankedRule {
     pub is_taken: bool,
 }
 
-/// The rules.
+/// Proposals and the user's rules, with the last check.
 #[derive(Clone, Debug, Default)]
 pub struct RuleBook {
     /// The labelled step from which rules are proposed.
