@@ -101,6 +101,8 @@ fn title(column: &Column) -> String {
         Column::Size => "bytes",
         Column::TokenFigure(column) => return figure_title(column),
         Column::Score(name) => return format!("score {name}"),
+        Column::Answer(question) => return format!("answer {question}"),
+        Column::AnswerQuotes(question) => return format!("quotes {question}"),
         Column::Metadata(path) => return path.join("."),
     }
     .to_owned()
