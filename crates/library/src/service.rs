@@ -3,7 +3,7 @@
 //!
 //! - `state`: the state, with `previews` and `search_state`. `listing`: all episodes, from the store and from changes by other tabs. `opening`: opens an episode from
 //!   where it is stored. `first_episode`: the first episode of files that are not stored.
-//!   `finding`: full-text search. `exporting`: files of several episodes.
+//!   `finding`: full-text search. `exporting`: files of several episodes. `asking`: texts and checked quotes for questions to models.
 //! - `listed_files`: the files of a list, which `volary view` writes while it reads folders. `continuation`: reads on in
 //!   files that have grown, and `renewal` keeps the rows of those that are read again.
 //! - `reading`: files to episodes; `running_import`: what its steps share. Large files are imported by `streaming_import`, each a `large_file`. Their first episode can be
@@ -15,6 +15,7 @@
 //! episode is opened between two slices of a large file.
 
 mod annotations;
+mod asking;
 mod cancelled;
 mod continuation;
 mod exporting;
@@ -47,6 +48,7 @@ use std::rc::Rc;
 
 use volary_analysis::sensitive;
 use volary_analysis::table::Row;
+use volary_ask::Rendered;
 use volary_core::Clock;
 use volary_core::json::{Json, Text};
 use volary_protocol::episode::chunks;
@@ -104,6 +106,7 @@ impl LibraryService {
                 title,
                 episodes,
                 runs,
+                claims,
                 notes,
                 is_masked,
             } => {
@@ -111,10 +114,26 @@ impl LibraryService {
                     title,
                     episodes,
                     runs,
+                    claims,
                     notes,
                 };
                 exporting::export_findings(self, page, is_masked, send).await;
             }
+            Request::MeasureTexts { ids, terms } => {
+                asking::measure(self, id, &ids, &terms, send).await;
+            }
+            Request::RenderText { id, options } => {
+                match asking::rendered(self, &id, &options).await {
+                    Ok(rendered) => send(Output::Event(Event::Rendered(Box::new(
+                        Rendered::clone(&rendered),
+                    )))),
+                    Err(error) => refuse(error.to_string()),
+                }
+            }
+            Request::CheckReply(reply) => match asking::check(self, &reply).await {
+                Ok(checked) => send(Output::Event(Event::ReplyChecked(Box::new(checked)))),
+                Err(error) => refuse(error.to_string()),
+            },
             Request::Cancel { reading } => self.cancelled.add(reading),
             Request::Settle => finding::settle(self).await,
             Request::Map { mappings } => drop(self.mappings.replace(mappings)),

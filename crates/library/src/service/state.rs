@@ -13,6 +13,7 @@ use volary_formats::import::fields::Mappings;
 use volary_protocol::RequestId;
 use volary_protocol::library::Event;
 
+use super::asking::AskingState;
 use super::cancelled::Cancelled;
 use super::continuation::Continuation;
 use super::previews::Previews;
@@ -62,6 +63,7 @@ pub struct LibraryService {
     /// How listed files are read on once they have grown, by path.
     pub(super) continuations: RefCell<HashMap<Text, Continuation>>,
     pub(super) search: SearchState,
+    pub(super) asking: AskingState,
     /// The cancelled readings.
     pub(super) cancelled: Cancelled,
     pub(super) in_flight: InFlight,
@@ -117,6 +119,7 @@ impl LibraryService {
             mappings: RefCell::default(),
             continuations: RefCell::default(),
             search: SearchState::default(),
+            asking: AskingState::default(),
             cancelled: Cancelled::default(),
             in_flight: InFlight::default(),
             previews: Previews::default(),
