@@ -102,7 +102,7 @@ pub fn find_sensitive(
 }
 
 /// The next reply, without attachments; `None` if there is no worker.
-async fn next(replies: &mut Option<Replies<Event>>) -> LibraryReply {
+pub(super) async fn next(replies: &mut Option<Replies<Event>>) -> LibraryReply {
     let reply = replies.as_mut()?.next().await?;
     Some(reply.map(|reply| reply.event))
 }
