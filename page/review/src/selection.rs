@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::table::answers::{AnswersByEpisode, answered};
 use volary_analysis::table::arrange::{Arranging, Only, Wanted};
 use volary_analysis::table::filter::Filter;
 use volary_analysis::table::groups::GroupOrder;
@@ -33,7 +34,9 @@ const ARRANGED: usize = 512;
 pub struct Look {
     pub client: LibraryClient,
     pub notes: Notes,
-    /// The rows of the library, with the notes on them.
+    /// Answers of models to questions about the episodes, which Ask fills in.
+    pub answers: RwSignal<Arc<AnswersByEpisode>>,
+    /// The rows of the library, with the notes on them and the answers about them.
     pub rows: Memo<Arc<Vec<Arc<Row>>>>,
     /// The minimum and the maximum reward, extended to include 0. The bars of rewards span this range.
     pub rewards: Memo<(f64, f64)>,
@@ -75,10 +78,12 @@ pub type HitsById = std::collections::HashMap<Text, Match>;
 impl Look {
     /// The initial state.
     pub fn new(client: LibraryClient, notes: Notes) -> Look {
+        let answers = RwSignal::new(Arc::new(AnswersByEpisode::new()));
         let rows = Memo::new(move |_| {
-            client
+            let rows = client
                 .rows
-                .with(|rows| notes.all.with(|notes| noted(rows, notes)))
+                .with(|rows| notes.all.with(|notes| noted(rows, notes)));
+            answers.with(|answers| answered(&rows, answers))
         });
         let chosen_columns = RwSignal::new(None::<Arc<Vec<Column>>>);
         let uniform = gradually(Vec::new(), move || -> Work<Vec<Uniform>> {
@@ -136,6 +141,7 @@ impl Look {
         Look {
             client,
             notes,
+            answers,
             rows,
             rewards: Memo::new(move |_| {
                 rows.with(|rows| range_with_zero(rows.iter().filter_map(|row| row.reward)))
