@@ -78,6 +78,7 @@ const OF_THE_PAGE: &[&str] = &[
     "volary-workers",
     "volary-playground",
     "volary-evaluate",
+    "volary-ask-page",
     "volary-review",
     "volary-teach",
     "volary-school-page",

@@ -109,6 +109,8 @@ pub fn title(column: &Column) -> String {
         Column::TokenFigure(column) => return figure_title(column),
         Column::Diagnostic(kind) => return kind.name().replace('-', "_"),
         Column::Score(name) => return format!("score {name}"),
+        Column::Answer(question) => return format!("answer {question}"),
+        Column::AnswerQuotes(question) => return format!("quotes {question}"),
         Column::Metadata(path) => return path.join("."),
     }
     .to_owned()

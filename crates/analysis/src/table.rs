@@ -3,11 +3,12 @@
 //! - [`filter`]: filters of rows. [`order`]: their order. [`arrange`]: both, incrementally. [`groups`]: by task, by
 //!   run, by any column. [`view`]: all settings as a part of an address. [`variation`]: columns with the same value in
 //!   all rows. [`cross`]: cross table of two columns. [`forks`]: rows with a common beginning. [`token_column`]: figures of
-//!   recorded tokens. [`diagnostic_column`]: what is wrong in the behaviour.
+//!   recorded tokens. [`diagnostic_column`]: what is wrong in the behaviour. [`answers`]: answers of models.
 //!
 //! Invariants: an unknown cell is [`Cell::Empty`], never zero; it passes only the filter for empty cells, and
 //! comes last in either direction.
 
+pub mod answers;
 pub mod arrange;
 pub mod chart;
 pub mod cross;
@@ -96,6 +97,8 @@ pub struct Row {
     pub labels: Vec<Text>,
     /// The verdict of the last of these notes that has one.
     pub verdict: Option<Text>,
+    /// Answers of models. Like notes, they are filled in for display and never stored.
+    pub answers: Vec<answers::RowAnswer>,
     pub scores: Vec<Score>,
     /// Metadata of the source, as far as it fits into a cell.
     pub metadata: Object,
@@ -165,6 +168,10 @@ pub enum Column {
     Size,
     /// A score with this name.
     Score(Text),
+    /// The answers to the question with this name.
+    Answer(Text),
+    /// Whether the quotes of these answers hold.
+    AnswerQuotes(Text),
     /// A value of the metadata, by its path of keys.
     Metadata(Vec<Text>),
 }
@@ -322,6 +329,8 @@ impl Row {
                 let score = self.scores.iter().find(|score| score.name == *name);
                 score.map_or(Cell::Empty, |score| json(&score.value))
             }
+            Column::Answer(question) => self.answer_cell(question),
+            Column::AnswerQuotes(question) => self.quotes_cell(question),
             Column::Metadata(path) => at(&self.metadata, path).map_or(Cell::Empty, json),
         }
     }
@@ -339,13 +348,14 @@ impl Cell<'_> {
     }
 }
 
-/// The columns that some rows have, with the number of such rows: figures of tokens, diagnostics, then scores and metadata by
+/// The columns that some rows have, with the number of such rows: answers, figures of tokens, diagnostics, then scores and metadata by
 /// decreasing number, at most `limit` of each. Of metadata, only numbers, short texts and booleans count.
 pub fn found_columns<'a>(
     rows: impl IntoIterator<Item = &'a Row, IntoIter: Clone>,
     limit: usize,
 ) -> Vec<(Column, usize)> {
     let rows = rows.into_iter();
+    let answers = answers::found(rows.clone());
     let figures = token_column::found(rows.clone(), limit);
     let diagnostics = diagnostic_column::found(rows.clone());
     let mut counts: BTreeMap<(bool, Vec<Text>), usize> = BTreeMap::new();
@@ -367,11 +377,8 @@ pub fn found_columns<'a>(
             count,
         ),
     };
-    figures
-        .into_iter()
-        .chain(diagnostics)
-        .chain(columns.map(column))
-        .collect()
+    let found = figures.into_iter().chain(diagnostics);
+    answers.chain(found).chain(columns.map(column)).collect()
 }
 
 /// The texts of a column with the number of rows that have them, the most frequent first; at most `limit`.

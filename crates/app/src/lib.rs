@@ -4,6 +4,7 @@
 //! Invariants: the crate depends on no browser, clock or async runtime; the same events lead to the same state and
 //! effects.
 
+pub mod ask;
 pub mod behaviour;
 pub mod built_in_model;
 pub mod class;

@@ -225,6 +225,9 @@ impl Library {
             | Event::Found { .. }
             | Event::Places { .. }
             | Event::Checked { .. }
+            | Event::Measured(_)
+            | Event::Rendered(_)
+            | Event::ReplyChecked(_)
             | Event::Sensitive { .. }
             | Event::Signatures(_)
             | Event::Clusters(_)

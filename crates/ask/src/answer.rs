@@ -5,8 +5,9 @@ use volary_core::json::Text;
 
 use crate::prompt::Retry;
 use crate::question::{AnswerType, Question};
-use crate::quotes::{QuoteIndex, QuoteState};
-use crate::reply::ParsedReply;
+use crate::quotes::{QuoteIndex, QuotePosition, QuoteState};
+use crate::render::Rendered;
+use crate::reply::{self, ParsedReply};
 
 /// Whether the quotes of an answer hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -52,6 +53,9 @@ pub struct Evidence {
     /// The words of the transcript, if they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<Text>,
+    /// Where the words are in the episode. `None` also in answers of versions that did not store it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<QuotePosition>,
     /// The words are only in the question.
     #[serde(default, skip_serializing_if = "is_false")]
     pub from_question: bool,
@@ -87,6 +91,20 @@ impl Evidence {
 }
 
 impl Answer {
+    /// Reads and checks what a model said about a trajectory, and says what to ask for again.
+    pub fn of_reply(
+        question: &Question,
+        rendered: &Rendered,
+        said: &str,
+    ) -> (Answer, Option<Retry>) {
+        Answer::check(
+            question,
+            &QuoteIndex::of(rendered),
+            reply::parse(said),
+            said,
+        )
+    }
+
     /// Checks a reply, and says what to ask for again. `None` in the reply means that it has no JSON; `said` is its text.
     pub fn check(
         question: &Question,
@@ -215,6 +233,7 @@ fn evidence(question: &Question, index: &QuoteIndex<'_>, reply: &ParsedReply) ->
                 .as_ref()
                 .filter(|_| is_elsewhere)
                 .map(|found| found.message),
+            at: check.found.as_ref().map(|found| found.at),
             words: check.found.and_then(|found| found.words).map(Text::from),
             from_question,
         }

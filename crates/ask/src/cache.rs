@@ -165,6 +165,7 @@ mod tests {
     use super::*;
     use crate::answer::{Evidence, Support};
     use crate::question::AnswerType;
+    use crate::quotes::QuotePosition;
 
     fn record() -> AnswerRecord {
         let question = Question {
@@ -193,6 +194,7 @@ mod tests {
                     state: QuoteState::Elsewhere,
                     found_in: Some(3),
                     words: None,
+                    at: Some(QuotePosition::default()),
                     from_question: false,
                 }],
                 support: Support::Unsupported,

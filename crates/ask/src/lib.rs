@@ -18,6 +18,7 @@ pub mod calibration;
 pub mod merge;
 pub mod parts;
 pub mod plan;
+mod position;
 pub mod presets;
 pub mod prompt;
 pub mod question;

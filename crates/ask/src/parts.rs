@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use volary_core::json::Text;
 
-use crate::cache;
+use crate::cache::{self, Sampling};
+use crate::question::Question;
 use crate::render::{Rendered, estimated_tokens};
 use crate::run::AskSettings;
 
@@ -19,19 +20,38 @@ pub const SMALLEST_PART: u64 = 500;
 
 /// The key of the answer about a trajectory: of the texts that are sent, the question and the model.
 pub fn answer_key(rendered: &Rendered, room: u64, settings: &AskSettings) -> Text {
-    key_of(rendered, &part_texts(rendered, room), settings)
-}
-
-/// The key of the answer about a trajectory that is divided into these parts.
-pub(crate) fn key_of(rendered: &Rendered, parts: &[String], settings: &AskSettings) -> Text {
-    let mut all = vec![rendered.head.clone(), rendered.tail.clone()];
-    all.extend(parts.iter().cloned());
-    cache::key(
-        &all,
+    answer_key_of(
+        rendered,
+        room,
         &settings.question,
         &settings.model,
         &settings.sampling(),
     )
+}
+
+/// Like [`answer_key`], without the settings that a key does not depend on.
+pub fn answer_key_of(
+    rendered: &Rendered,
+    room: u64,
+    question: &Question,
+    model: &str,
+    sampling: &Sampling,
+) -> Text {
+    let parts = part_texts(rendered, room);
+    key_of(rendered, &parts, question, model, sampling)
+}
+
+/// The key of the answer about a trajectory that is divided into these parts.
+pub(crate) fn key_of(
+    rendered: &Rendered,
+    parts: &[String],
+    question: &Question,
+    model: &str,
+    sampling: &Sampling,
+) -> Text {
+    let mut all = vec![rendered.head.clone(), rendered.tail.clone()];
+    all.extend(parts.iter().cloned());
+    cache::key(&all, question, model, sampling)
 }
 
 /// The texts of the parts, without head and tail. One part if all fits into `most` tokens.

@@ -4,6 +4,7 @@
 //! question at their lower rate. For the same reason the form of the reply is part of the question and no tool: definitions
 //! of tools come before all messages.
 
+use serde::{Deserialize, Serialize};
 use volary_core::message::Body;
 use volary_core::{AnyMessage, Message, Role};
 
@@ -112,7 +113,7 @@ pub fn retry_message(problem: &Retry) -> AnyMessage {
 }
 
 /// Why a reply is asked for again.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Retry {
     NoJson,
     /// What was said is no label, or no score of the range.

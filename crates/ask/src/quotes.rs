@@ -22,7 +22,9 @@ use std::ops::Range;
 
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
+use volary_episode::passages::TextPosition;
 
+use crate::position::PositionFields;
 use crate::render::{Rendered, RenderedMessage};
 use fold::{Folded, same_but_white_space};
 use grams::Grams;
@@ -88,8 +90,19 @@ pub struct QuoteMatch {
     pub passage: usize,
     /// The range in the text of the rendered message.
     pub range: Range<usize>,
-    /// The words of the transcript, if they differ from the quote in more than white space.
+    /// The words of the transcript, if they differ from the quote.
     pub words: Option<String>,
+    pub at: QuotePosition,
+}
+
+/// Where words are in an episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuotePosition {
+    /// The text of the episode.
+    #[serde(with = "PositionFields")]
+    pub text: TextPosition,
+    /// The index of the first character. If the rendered text was cut or masked before it, the words are further away.
+    pub start: usize,
 }
 
 /// The texts of a rendered trajectory, prepared for many quotes.
@@ -98,6 +111,7 @@ pub struct QuoteIndex<'a> {
 }
 
 struct Passage<'a> {
+    position: TextPosition,
     text: &'a str,
     /// The offset in the message's text.
     offset: usize,
@@ -226,14 +240,18 @@ impl<'a> QuoteIndex<'a> {
         let text = passage.map_or("", |passage| passage.text);
         let offset = passage.map_or(0, |passage| passage.offset);
         let words = text.get(hit.range.clone()).unwrap_or_default();
-        let differs = !same_but_white_space(words, needle.quote);
+        let before = text.get(..hit.range.start).unwrap_or_default();
         QuoteCheck {
             state,
             found: Some(QuoteMatch {
                 message,
                 passage: index,
                 range: hit.range.start + offset..hit.range.end + offset,
-                words: (differs || !hit.is_exact).then(|| words.to_owned()),
+                words: (words != needle.quote).then(|| words.to_owned()),
+                at: QuotePosition {
+                    text: passage.map(|passage| passage.position).unwrap_or_default(),
+                    start: before.chars().count(),
+                },
             }),
         }
     }
@@ -242,6 +260,7 @@ impl<'a> QuoteIndex<'a> {
 fn passages(message: &RenderedMessage) -> Vec<Passage<'_>> {
     let passages = message.passages.iter();
     let passages = passages.map(|passage| Passage {
+        position: passage.position,
         text: message.text.get(passage.range.clone()).unwrap_or_default(),
         offset: passage.range.start,
         folded: OnceCell::new(),

@@ -10,6 +10,7 @@ mod writer;
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_core::quantity::large_count_text;
@@ -17,10 +18,11 @@ use volary_episode::Episode;
 use volary_episode::episode::{Ending, Outcome};
 use volary_episode::passages::{TextPart, TextPosition, content};
 
+use crate::position::PositionFields;
 use writer::Writer;
 
 /// What a rendered text contains.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RenderOptions {
     /// The maximum number of characters of the answer of a tool, and of a call; longer ones are cut in the middle.
     pub longest_output: usize,
@@ -47,7 +49,7 @@ impl Default for RenderOptions {
 }
 
 /// A rendered trajectory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rendered {
     /// The nonce of all markers.
     pub nonce: Text,
@@ -64,7 +66,7 @@ pub struct Rendered {
 }
 
 /// A message of a rendered trajectory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RenderedMessage {
     /// The role, or the tool that answered, on one line.
     pub speaker: String,
@@ -77,8 +79,9 @@ pub struct RenderedMessage {
 }
 
 /// A text of the trajectory within a rendered message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RenderedPassage {
+    #[serde(with = "PositionFields")]
     pub position: TextPosition,
     /// The range in the message's text.
     pub range: Range<usize>,

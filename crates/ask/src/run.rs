@@ -1,6 +1,6 @@
 //! The state machine that asks a question about many trajectories: an event in, effects out.
 //!
-//! The caller loads and renders trajectories, sends requests, and appends records to the cache. Times are in seconds of a
+//! The caller loads and renders trajectories, sends requests, checks replies, and appends records to the cache. Times are in seconds of a
 //! monotonic clock, except for [`AskRun::clock`].
 //!
 //! - `event`, `effect`: its data. `row`: a trajectory that is being asked about. `settings`: model, limits, budget.
@@ -10,8 +10,8 @@
 //!   maximum. A budget in money needs a known price.
 //! - A row is done once its answer is stored, or found in the cache. Stopping returns all other rows to the queue, and loses
 //!   no answer.
-//! - Each reply that was received is counted, also if the run was paused meanwhile. What was sent and lost counts with its
-//!   estimated input.
+//! - Each reply that was received is counted and checked, also if the run was paused or stopped meanwhile. What was sent and
+//!   lost counts with its estimated input.
 //! - A reply is asked for again at most once. Of equal trajectories, one is asked about.
 
 mod effect;
@@ -27,16 +27,13 @@ use volary_agent::model::retry::Next;
 use volary_agent::model::{ModelError, ModelRequest, Usage};
 use volary_core::json::Text;
 
-use crate::answer::Answer;
 use crate::cache::{self, AnswerCache, AnswerRecord};
 use crate::merge::merged;
-use crate::quotes::QuoteIndex;
 use crate::rates::QuoteRates;
 use crate::render::Rendered;
-use crate::reply;
 
 pub use effect::AskEffect;
-pub use event::{AskEvent, ModelReply, RequestId};
+pub use event::{AskEvent, CheckedReply, ModelReply, RequestId};
 pub use settings::{AskSettings, SettingsError};
 
 use row::{Asking, PartState};
@@ -138,6 +135,13 @@ impl AskRun {
         })
     }
 
+    /// With what was spent on it before, which the budget includes.
+    #[must_use]
+    pub fn with_spent(mut self, spent: Spent) -> Self {
+        self.spent = spent;
+        self
+    }
+
     /// Handles an event. `now` is in seconds of a monotonic clock, `clock` in seconds since 1970.
     pub fn update(&mut self, now: f64, clock: f64, event: AskEvent) -> Vec<AskEffect> {
         self.clock = clock;
@@ -151,6 +155,7 @@ impl AskRun {
             AskEvent::Replied { request, reply } => {
                 self.replied(now, request, reply, &mut effects);
             }
+            AskEvent::Checked { request, checked } => self.checked(request, checked, &mut effects),
             AskEvent::Tick => {}
         }
         self.advance(now, &mut effects);
@@ -186,8 +191,10 @@ impl AskRun {
             effects.push(AskEffect::Abort(aborted));
         }
         for row in &mut self.rows {
-            if matches!(row, RowState::Loading | RowState::Asking(_)) {
-                *row = RowState::Waiting;
+            match row {
+                RowState::Asking(asking) if asking.is_being_checked() => asking.requeue(),
+                RowState::Loading | RowState::Asking(_) => *row = RowState::Waiting,
+                _ => {}
             }
         }
         self.next = 0;
@@ -261,17 +268,38 @@ impl AskRun {
         match reply {
             Ok(reply) => {
                 self.failures = 0;
-                let rendered = asking.rendered.clone();
-                let index = asking.index(&rendered);
-                let parsed = reply::parse(&reply.text);
-                let (answer, retry) =
-                    Answer::check(&self.settings.question, &index, parsed, &reply.text);
-                asking.answered(request.part, &reply.text, answer, retry);
+                let said = Text::from(reply.text);
+                asking.part_mut(request.part, |part| {
+                    part.state = PartState::Checking(request, said.clone());
+                });
+                effects.push(AskEffect::Check { request, said });
+            }
+            Err(error) => self.failed(now, request, error, effects),
+        }
+    }
+
+    fn checked(
+        &mut self,
+        request: RequestId,
+        checked: Result<CheckedReply, Text>,
+        effects: &mut Vec<AskEffect>,
+    ) {
+        let row = request.row;
+        let Some(RowState::Asking(asking)) = self.rows.get_mut(row) else {
+            return;
+        };
+        // Another division of the trajectory has taken its place.
+        let Some(said) = asking.said(request) else {
+            return;
+        };
+        match checked {
+            Ok(CheckedReply { answer, retry }) => {
+                asking.answered(request.part, &said, answer, retry);
                 if asking.is_done() {
                     self.finish(row, effects);
                 }
             }
-            Err(error) => self.failed(now, request, error, effects),
+            Err(message) => self.give_up(row, message, effects),
         }
     }
 
@@ -324,31 +352,30 @@ impl AskRun {
             self.settings.fallbacks = self.settings.fallbacks.with(fallback);
         }
         if next == Next::GiveUp {
-            let message = Text::from(error.to_string());
-            for request in self
-                .reserved
-                .keys()
-                .filter(|id| id.row == row)
-                .copied()
-                .collect::<Vec<_>>()
-            {
-                self.lost(request);
-                effects.push(AskEffect::Abort(vec![request]));
-            }
-            if let Some(state) = self.rows.get_mut(row) {
-                *state = RowState::Failed {
-                    message: message.clone(),
-                };
-            }
-            effects.push(AskEffect::Finished { row });
-            self.failures += 1;
-            if self.failures >= MOST_FAILURES {
-                let text = format!(
-                    "{} trajectories in a row failed, the last one with: {message}",
-                    self.failures
-                );
-                self.pause(AskPause::Problem(text.into()));
-            }
+            self.give_up(row, error.to_string().into(), effects);
+        }
+    }
+
+    /// Ends a row without an answer.
+    fn give_up(&mut self, row: usize, message: Text, effects: &mut Vec<AskEffect>) {
+        let others = self.reserved.keys().filter(|id| id.row == row).copied();
+        for request in others.collect::<Vec<_>>() {
+            self.lost(request);
+            effects.push(AskEffect::Abort(vec![request]));
+        }
+        if let Some(state) = self.rows.get_mut(row) {
+            *state = RowState::Failed {
+                message: message.clone(),
+            };
+        }
+        effects.push(AskEffect::Finished { row });
+        self.failures += 1;
+        if self.failures >= MOST_FAILURES {
+            let text = format!(
+                "{} trajectories in a row failed, the last one with: {message}",
+                self.failures
+            );
+            self.pause(AskPause::Problem(text.into()));
         }
     }
 
@@ -445,7 +472,7 @@ impl AskRun {
                         first_wait = Some(first_wait.map_or(until, |first| first.min(until)));
                         continue;
                     }
-                    PartState::Sent | PartState::Done(_) => continue,
+                    PartState::Sent | PartState::Checking(..) | PartState::Done(_) => continue,
                 }
                 if self.reserved.len() >= self.settings.concurrency {
                     continue;

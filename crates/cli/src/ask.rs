@@ -34,7 +34,9 @@ use volary_analysis::table::Row;
 use volary_ask::calibration::{compare, sample};
 use volary_ask::plan::{AskPlan, RowSize, room};
 use volary_ask::presets::{QUESTION_PRESETS, QuestionPreset};
-use volary_ask::run::{AskEffect, AskEvent, AskPause, AskPhase, AskRun, AskSettings, RowView};
+use volary_ask::run::{
+    AskEffect, AskEvent, AskPause, AskPhase, AskRun, AskSettings, CheckedReply, RowView,
+};
 use volary_ask::{AnswerType, Question, RenderOptions, Rendered, cache, parts};
 use volary_core::json::Text;
 use volary_core::quantity::plural;
@@ -458,6 +460,18 @@ impl Ask {
                         AskEffect::Send { id, request } => {
                             open += 1;
                             client.send(id, *request, sender.clone());
+                        }
+                        AskEffect::Check { request, said } => {
+                            let question = &run.settings().question;
+                            queue.push(AskEvent::Checked {
+                                request,
+                                checked: match items.get(request.row) {
+                                    Some(item) => {
+                                        Ok(CheckedReply::of(question, &item.rendered, &said))
+                                    }
+                                    None => Err("There is no such trajectory.".into()),
+                                },
+                            });
                         }
                         // Their replies are ignored, and cost what was sent.
                         AskEffect::Abort(_) | AskEffect::Changed => {}

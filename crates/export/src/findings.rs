@@ -1,4 +1,4 @@
-//! What someone found in trajectories, as a self-contained page for others: notes and tags, the noted steps with their
+//! What someone found in trajectories, as a self-contained page for others: claims, notes and tags, the noted steps with their
 //! messages and figures of tokens, and the training runs that the trajectories belong to, with curves and tables.
 //!
 //! The page is written in pieces, so that one episode is in memory at a time: [`Findings::head`], then
@@ -57,6 +57,20 @@ pub struct FoundRun {
     pub run: TrainingRun,
 }
 
+/// A claim over several trajectories, as pieces of its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundClaim {
+    pub pieces: Vec<FoundPiece>,
+}
+
+/// A piece of a claim.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundPiece {
+    pub text: Text,
+    /// The id of the trajectory that it cites.
+    pub episode: Option<Text>,
+}
+
 /// What a page is about.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
@@ -66,6 +80,8 @@ pub struct Findings {
     /// All notes. Those on other trajectories are left out.
     pub notes: Annotations,
     pub runs: Vec<FoundRun>,
+    /// Claims that cite the trajectories.
+    pub claims: Vec<FoundClaim>,
 }
 
 impl Findings {
@@ -93,6 +109,10 @@ impl Findings {
             note
         });
         self.notes = notes.collect();
+        let pieces = self.claims.iter_mut().flat_map(|claim| &mut claim.pieces);
+        for piece in pieces {
+            piece.text = mask(&piece.text);
+        }
         self
     }
 
@@ -110,6 +130,7 @@ impl Findings {
             format!("{trajectories}, {}.", counted(notes, "note", "notes"))
         });
         page.raw("</p>\n</header>\n<main>\n");
+        self.list_of_claims(&mut page);
         self.list_of_notes(&mut page);
         for found in &self.runs {
             RunSection::of(&found.run, &self.rows).draw(&mut page, &found.title);
@@ -193,6 +214,33 @@ impl Findings {
         notes
             .map(|(number, note)| (format!("n{}-{}", place + 1, number + 1), note))
             .collect()
+    }
+
+    /// The claims. Each citation leads to the section of its trajectory.
+    fn list_of_claims(&self, page: &mut Page) {
+        if self.claims.is_empty() {
+            return;
+        }
+        page.raw("<section>\n<h2>Findings</h2>\n<ul class=\"notes\">\n");
+        for claim in &self.claims {
+            page.raw("<li>");
+            for piece in &claim.pieces {
+                let cited = piece.episode.as_ref().and_then(|id| {
+                    let mut rows = self.rows.iter();
+                    rows.position(|row| row.id == *id)
+                });
+                match cited {
+                    Some(place) => {
+                        page.tag(format_args!("<a href=\"#e{}\">", place + 1));
+                        page.text(&piece.text);
+                        page.raw("</a>");
+                    }
+                    None => page.text(&piece.text),
+                }
+            }
+            page.raw("</li>\n");
+        }
+        page.raw("</ul>\n</section>\n");
     }
 
     fn list_of_notes(&self, page: &mut Page) {
@@ -595,6 +643,7 @@ mod tests {
             }],
             rows,
             notes: notes.into_iter().collect(),
+            claims: Vec::new(),
         }
     }
 
@@ -606,6 +655,25 @@ mod tests {
             "{page}"
         );
         assert!(!page.contains("<h2>Trajectories</h2>"), "{page}");
+    }
+
+    #[test]
+    fn claims_lead_to_the_trajectories_that_they_cite() {
+        let mut findings = findings(&[episode("a", 1), episode("b", 1)], Vec::new());
+        let piece = |text: &str, episode: Option<&str>| FoundPiece {
+            text: text.into(),
+            episode: episode.map(Text::from),
+        };
+        findings.claims = vec![FoundClaim {
+            pieces: vec![
+                piece(HOSTILE, None),
+                piece("[A7]", Some("b")),
+                piece("[A8]", Some("gone")),
+            ],
+        }];
+        let page = findings.head();
+        assert!(page.contains("<a href=\"#e2\">[A7]</a>[A8]"), "{page}");
+        assert!(!page.contains("<script"), "{page}");
     }
 
     #[test]

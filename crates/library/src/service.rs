@@ -3,7 +3,8 @@
 //!
 //! - `state`: the state, with `previews` and `search_state`. `listing`: all episodes, from the store and from changes by other tabs. `opening`: opens an episode from
 //!   where it is stored. `first_episode`: the first episode of files that are not stored.
-//!   `finding`: full-text search. `behaviour`: what agents do in many episodes. `exporting`: files of several episodes.
+//!   `finding`: full-text search. `behaviour`: what agents do in many episodes. `exporting`: files of several episodes. `asking`:
+//!   texts and checked quotes for questions to models.
 //! - `listed_files`: the files of a list, which `volary view` writes while it reads folders. `continuation`: reads on in
 //!   files that have grown, and `renewal` keeps the rows of those that are read again.
 //! - `reading`: files to episodes; `running_import`: what its steps share. Large files are imported by `streaming_import`, each a `large_file`. Their first episode can be
@@ -15,6 +16,7 @@
 //! episode is opened between two slices of a large file.
 
 mod annotations;
+mod asking;
 mod behaviour;
 mod cancelled;
 mod continuation;
@@ -49,6 +51,7 @@ use std::rc::Rc;
 use volary_analysis::behaviour::rules;
 use volary_analysis::sensitive;
 use volary_analysis::table::Row;
+use volary_ask::Rendered;
 use volary_core::Clock;
 use volary_core::json::{Json, Text};
 use volary_formats::import::NoEpisodeMapped;
@@ -108,6 +111,7 @@ impl LibraryService {
                 title,
                 episodes,
                 runs,
+                claims,
                 notes,
                 is_masked,
             } => {
@@ -115,6 +119,7 @@ impl LibraryService {
                     title,
                     episodes,
                     runs,
+                    claims,
                     notes,
                 };
                 exporting::export_findings(self, page, is_masked, send).await;
@@ -129,6 +134,21 @@ impl LibraryService {
                     let rules = rules::proposals(&episode, step as usize);
                     send(Output::Event(Event::ProposedRules { rules }));
                 }
+                Err(error) => refuse(error),
+            },
+            Request::MeasureTexts { ids, terms } => {
+                asking::measure(self, id, &ids, &terms, send).await;
+            }
+            Request::RenderText { id, options } => {
+                match asking::rendered(self, &id, &options).await {
+                    Ok(rendered) => send(Output::Event(Event::Rendered(Box::new(
+                        Rendered::clone(&rendered),
+                    )))),
+                    Err(error) => refuse(error),
+                }
+            }
+            Request::CheckReply(reply) => match asking::check(self, &reply).await {
+                Ok(checked) => send(Output::Event(Event::ReplyChecked(Box::new(checked)))),
                 Err(error) => refuse(error),
             },
             Request::Cancel { reading } => self.cancelled.add(reading),

@@ -43,7 +43,7 @@ impl<'a, R> Matrix<'a, R> {
 
     /// The matrix without the columns before this one.
     #[inline(always)]
-    fn from_column(self, column: usize) -> Self {
+    fn columns_from(self, column: usize) -> Self {
         Matrix::new(&self.data[column..], self.stride)
     }
 }
@@ -61,7 +61,7 @@ pub fn multiply<R: Tiles>(
     while row + ROWS <= rows {
         let part: [&[R]; ROWS] = std::array::from_fn(|i| &a.data[(row + i) * a.stride..][..depth]);
         for column in (0..columns).step_by(LANES) {
-            let sums = R::tile(part, b.from_column(column), depth);
+            let sums = R::tile(part, b.columns_from(column), depth);
             store(&sums, &mut c[row * c_stride + column..], c_stride, into);
         }
         row += ROWS;
@@ -69,7 +69,7 @@ pub fn multiply<R: Tiles>(
     while row < rows {
         let part = [&a.data[row * a.stride..][..depth]];
         for column in (0..columns).step_by(LANES) {
-            let sums = R::tile(part, b.from_column(column), depth);
+            let sums = R::tile(part, b.columns_from(column), depth);
             store(&sums, &mut c[row * c_stride + column..], c_stride, into);
         }
         row += 1;
@@ -87,7 +87,7 @@ pub fn multiply_transposed<R: Tiles>(
 ) {
     for row in (0..rows).step_by(ROWS) {
         for column in (0..columns).step_by(LANES) {
-            let sums = R::tile_transposed(a.from_column(row), b.from_column(column), depth);
+            let sums = R::tile_transposed(a.columns_from(row), b.columns_from(column), depth);
             store(&sums, &mut c[row * c_stride + column..], c_stride, into);
         }
     }

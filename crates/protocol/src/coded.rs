@@ -9,8 +9,11 @@ use serde::de::{Deserializer, Error, Visitor};
 use serde::ser::Serializer;
 use volary_agent::evaluation::{Actor, CellResult};
 use volary_analysis::table::Row;
+use volary_ask::Question;
+use volary_ask::cache::Sampling;
+use volary_ask::run::CheckedReply;
 use volary_core::AnyMessage;
-use volary_core::json::{Json, Object};
+use volary_core::json::{Json, Object, from_json, to_json};
 use volary_episode::frames::FramePatch;
 use volary_episode::{Episode, Recipe, StepRecord, native};
 
@@ -175,3 +178,21 @@ impl Coded for CellResult {
         CellResult::read(json).ok_or_else(|| "a cell's result is incomplete".to_owned())
     }
 }
+
+/// The codec of types whose serde form needs a self-describing format.
+macro_rules! coded_as_json {
+    ($($name:ty),*) => {
+        $(impl Coded for $name {
+            fn write(&self, out: &mut String) {
+                // Derived data always serializes.
+                to_json(self).unwrap_or_default().write_python_text(out);
+            }
+
+            fn read(json: &Json) -> Result<Self, String> {
+                from_json(json).map_err(|error| error.to_string())
+            }
+        })*
+    };
+}
+
+coded_as_json!(Question, Sampling, CheckedReply);

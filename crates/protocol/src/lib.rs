@@ -3,6 +3,7 @@
 //! - [`envelope`]: the envelope of every message: request ids, and the end of a stream of replies.
 //! - [`environments`]: playing environments, one action after the other.
 //! - [`library`]: the stored trajectories: listing, opening, searching, importing.
+//! - [`asking`]: the texts of trajectories for questions to models.
 //! - [`behaviour`]: what agents do in many trajectories.
 //! - [`evaluation`]: playing whole cells of an evaluation.
 //! - [`checkout`]: reading and storing a checkout of tau-bench.
@@ -23,6 +24,7 @@
 //! `tests/golden/` shows every message as JSON, and a test fails for a message that is missing there.
 //! `UPDATE_GOLDEN=1 cargo test -p volary-protocol` rewrites the files.
 
+pub mod asking;
 pub mod behaviour;
 mod calls;
 mod changed_episodes;

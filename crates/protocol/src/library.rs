@@ -6,10 +6,12 @@ use serde::{Deserialize, Serialize};
 use volary_analysis::behaviour::rules::Rule;
 use volary_analysis::sensitive;
 use volary_analysis::table::Row;
+use volary_ask::{RenderOptions, Rendered};
 use volary_core::json::Text;
 use volary_episode::passages::{TextPart, TextPosition};
 use volary_formats::import::fields::{FieldMapping, Mappings, Shape};
 
+use crate::asking::{AskTerms, CheckedMessage, MeasuredTexts, SaidReply};
 use crate::behaviour::{ClusterReport, JudgedEpisode, RuleHit, SignatureSet};
 use crate::coded;
 use crate::envelope::{self, Channel, RequestId};
@@ -62,11 +64,27 @@ pub enum Request {
         episodes: Vec<TaggedEpisode>,
         /// The training runs that they belong to.
         runs: Vec<FoundRun>,
+        /// Claims that cite the episodes.
+        claims: Vec<FoundClaim>,
         /// Notes on the episodes, in the format of files of notes.
         notes: Text,
         /// Whether keys, passwords and addresses are masked in it.
         is_masked: bool,
     },
+    /// Render episodes as texts and measure them. A newer request supersedes an older one.
+    MeasureTexts {
+        /// The ids of the episodes.
+        ids: Vec<Text>,
+        terms: Box<AskTerms>,
+    },
+    /// Render an episode as a text.
+    RenderText {
+        /// The id of the episode.
+        id: Text,
+        options: RenderOptions,
+    },
+    /// Check what a model said about an episode.
+    CheckReply(Box<SaidReply>),
     /// Add a tag to episodes, or remove it.
     Tag {
         /// The ids of the episodes.
@@ -159,6 +177,20 @@ pub enum ExportFormat {
     Rows,
     /// The same rows as Parquet.
     Parquet,
+}
+
+/// A claim over several episodes, as pieces of its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundClaim {
+    pub pieces: Vec<FoundPiece>,
+}
+
+/// A piece of a claim.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundPiece {
+    pub text: Text,
+    /// The id of the episode that it cites.
+    pub episode: Option<Text>,
 }
 
 /// A training run.
@@ -315,6 +347,12 @@ pub enum Event {
         /// In the order of the episodes, and of the places in each.
         found: Vec<SensitiveEpisode>,
     },
+    /// Texts were measured.
+    Measured(MeasuredTexts),
+    /// An episode as a text.
+    Rendered(Box<Rendered>),
+    /// A reply of a model was checked.
+    ReplyChecked(Box<CheckedMessage>),
     /// A part of an episode.
     Episode(EpisodeChunk),
     /// The requested file is attached.

@@ -12,6 +12,13 @@ use volary_analysis::behaviour::rules::{ActPattern, Rule, RuleLevel};
 use volary_analysis::behaviour::signature::Signature;
 use volary_analysis::sensitive::{self, FindingKind};
 use volary_analysis::table::Row;
+use volary_ask::answer::Evidence;
+use volary_ask::cache::Sampling;
+use volary_ask::prompt::Retry;
+use volary_ask::quotes::QuotePosition;
+use volary_ask::render::{RenderedMessage, RenderedPassage};
+use volary_ask::run::CheckedReply;
+use volary_ask::{Answer, AnswerType, QuoteState, RenderOptions, Rendered, Support};
 use volary_core::json::{Json, Object};
 use volary_core::message::{Message, ToolRequestMessage};
 use volary_core::{AnyMessage, Frame, object};
@@ -27,6 +34,9 @@ use volary_school::{Behaviour, Difficulty, GroupRecord, Knobs, UpdateMetrics};
 use crate::behaviour::{
     BehaviourCluster, ClusterParting, ClusterReport, JudgedEpisode, RuleHit, SignatureSet,
 };
+use crate::asking::{
+    AskTerms, CheckedMessage, MeasuredText, MeasuredTexts, SaidReply, UnrenderedText,
+};
 use crate::envelope::{
     self, Channel, Delivery, decode_delivery, decode_event, decode_header, decode_request,
     encode_delivery, encode_event,
@@ -34,8 +44,8 @@ use crate::envelope::{
 use crate::environments::{self, ChatLine, Question, ServerAccess, ServerEnvironment};
 use crate::episode::{EpisodeChunk, Steps};
 use crate::library::{
-    self, EpisodeMatch, ExportFormat, FileChanges, FileList, FoundRun, Match, NamedFile, Origin,
-    RemoteFile, SensitiveEpisode, TaggedEpisode, Unfetched, UnmappedFile,
+    self, EpisodeMatch, ExportFormat, FileChanges, FileList, FoundClaim, FoundPiece, FoundRun,
+    Match, NamedFile, Origin, RemoteFile, SensitiveEpisode, TaggedEpisode, Unfetched, UnmappedFile,
 };
 use crate::{WorkerLoss, checkout, encode, evaluation, rollout, school};
 use proptest::prelude::*;
@@ -208,6 +218,59 @@ fn rule() -> Rule {
     }
 }
 
+fn asked() -> volary_ask::Question {
+    volary_ask::Question {
+        text: "Why?".into(),
+        answer: AnswerType::of_labels(&["loop", "none"]),
+    }
+}
+
+fn rendered() -> Rendered {
+    Rendered {
+        nonce: "0a".into(),
+        head: "[trajectory 0a]\n".to_owned(),
+        messages: vec![RenderedMessage {
+            speaker: "user".to_owned(),
+            step: 0,
+            text: "[M0 0a user]\nGo.\n".to_owned(),
+            passages: vec![RenderedPassage {
+                position: TextPosition {
+                    step: 0,
+                    message: 0,
+                    part: TextPart::Call(1),
+                },
+                range: 13..16,
+            }],
+        }],
+        tail: String::new(),
+        cut: 1,
+        masked: 0,
+    }
+}
+
+fn checked_reply() -> CheckedReply {
+    CheckedReply {
+        answer: Answer {
+            label: Some("loop".into()),
+            score: None,
+            explanation: "x".into(),
+            evidence: vec![Evidence {
+                message: Some(0),
+                quote: "go.".into(),
+                state: QuoteState::Close,
+                found_in: None,
+                words: Some("Go.".into()),
+                at: Some(QuotePosition::default()),
+                from_question: false,
+            }],
+            support: Support::Supported,
+            parts: 1,
+            notes: Vec::new(),
+        },
+        retry: Some(Retry::NoQuote),
+    }
+}
+
 fn library_requests() -> Vec<library::Request> {
     use library::Request;
     let ids = || vec!["a\"b".into(), "7 (2)".into()];
@@ -240,9 +303,41 @@ fn library_requests() -> Vec<library::Request> {
                 ids: ids(),
                 reward: Some("".into()),
             }],
+            claims: vec![FoundClaim {
+                pieces: vec![FoundPiece {
+                    text: "[A1]".into(),
+                    episode: Some("a".into()),
+                }],
+            }],
             notes: "{}".into(),
             is_masked: false,
         },
+        Request::MeasureTexts {
+            ids: ids(),
+            terms: Box::new(AskTerms {
+                question: asked(),
+                model: "m".into(),
+                sampling: Sampling {
+                    temperature: Some(0.5),
+                    ..Sampling::default()
+                },
+                context: 120_000,
+                options: RenderOptions::default(),
+            }),
+        },
+        Request::RenderText {
+            id: "a".into(),
+            options: RenderOptions {
+                outcome: false,
+                ..RenderOptions::default()
+            },
+        },
+        Request::CheckReply(Box::new(SaidReply {
+            id: "a".into(),
+            options: RenderOptions::default(),
+            question: asked(),
+            said: "{}".into(),
+        })),
         Request::Tag {
             ids: ids(),
             tag: "good".into(),
@@ -347,6 +442,21 @@ fn library_events() -> Vec<library::Event> {
         },
     };
     let mut events = vec![
+        Event::Measured(MeasuredTexts {
+            texts: vec![MeasuredText {
+                id: "a".into(),
+                tokens: 7,
+                key: "k".into(),
+                cut: 1,
+            }],
+            missing: vec![UnrenderedText {
+                id: "b".into(),
+                reason: "It is gone.".into(),
+            }],
+            masked: "1 API key".into(),
+        }),
+        Event::Rendered(Box::new(rendered())),
+        Event::ReplyChecked(Box::new(CheckedMessage(checked_reply()))),
         Event::Progress {
             doing: "Reading a.json".into(),
             done: Some(0.1),

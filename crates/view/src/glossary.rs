@@ -1,7 +1,7 @@
 //! The glossary: the source of the terms in the help and of the explanations next to labels. Pure.
 
 /// The terms, each with its meaning in one or two sentences, as CONTRIBUTING.md and the documentation use them.
-pub const TERMS: [(&str, &str); 14] = [
+pub const TERMS: [(&str, &str); 16] = [
     (
         "environment",
         "A state, the tools that act on it, and a rule that computes rewards and ends episodes.",
@@ -58,6 +58,15 @@ pub const TERMS: [(&str, &str); 14] = [
         "95% interval",
         "A range that contains the true value in 19 of 20 evaluations. Success rates have Wilson's interval, in which \
          trials of one task count less the more they agree; mean rewards have Student's over tasks.",
+    ),
+    (
+        "exact, close, elsewhere, not found",
+        "Whether a quote in an answer of a model holds: the same words are in the message that it names, similar ones are, \
+         they are in another message, or in none.",
+    ),
+    (
+        "kappa",
+        "Cohen's kappa: the agreement of two labellers beyond what chance would give. 1 is perfect, 0 is chance.",
     ),
 ];
 

@@ -14,7 +14,7 @@
 //!   a player sees the answer.
 //! - [`compare`]: comparison of two episodes.
 //! - [`library`]: the table of trajectories.
-//! - [`review`]: what Review shows around it.
+//! - [`review`]: what Review shows around it. [`ask`]: questions to models about trajectories.
 //! - [`passage_link`]: passages in addresses. [`prose`]: Markdown as a tree. [`ansi`]: terminal output.
 //!   [`highlight`]: highlights in a text and on the page.
 //! - [`outline`]: one line per step. [`step_bar`]: all steps as one bar. [`rows`]: virtual scrolling of equal
@@ -32,6 +32,7 @@
 //! - [`exchange_texts`]: requests to models in words. [`sharing_texts`]: what was found before something is shared. [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
 
 pub mod ansi;
+pub mod ask;
 pub mod asking;
 pub mod compare;
 pub mod content;

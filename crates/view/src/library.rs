@@ -85,7 +85,8 @@ pub fn heading(column: &Column) -> String {
         Column::Cluster => "Cluster",
         Column::TokenFigure(column) => return column.heading(),
         Column::Diagnostic(kind) => return kind.heading(),
-        Column::Score(name) => return name.to_string(),
+        Column::Score(name) | Column::Answer(name) => return name.to_string(),
+        Column::AnswerQuotes(name) => return format!("{name}: quotes"),
         Column::Metadata(path) => return path.join("."),
     };
     name.to_owned()
@@ -104,6 +105,8 @@ pub fn class(column: &Column) -> &'static str {
         | Column::Notes
         | Column::Labels
         | Column::Verdict
+        | Column::Answer(_)
+        | Column::AnswerQuotes(_)
         | Column::Started
         | Column::Origin
         | Column::Added

@@ -38,8 +38,8 @@ use super::files::GivenFile;
 const NAME: &str = "volary";
 
 /// Incremented when stores are added. Tabs with an earlier version close the database, and reopen it for
-/// reading. The version before this one had the same number, and can read the records of this one.
-const VERSION: u32 = 5;
+/// reading.
+const VERSION: u32 = 6;
 
 /// An open database.
 pub struct Database {

@@ -3,6 +3,7 @@
 //! [`volary_app::library`] decides how the worker's events change the state; this module carries out the effects.
 //!
 //! - [`signals`]: what the pages read. [`imports`]: files that are read. [`requests`]: requests with one answer.
+//!   [`texts`]: trajectories as texts for questions to models.
 //! - `site`: the library that came with the site. `following`: files of it that change.
 //! - [`mappings`]: which members of records hold what, as the user said. `unfetched`: why a file could not be fetched.
 
@@ -12,6 +13,7 @@ pub mod mappings;
 pub mod requests;
 pub mod signals;
 mod site;
+pub mod texts;
 mod unfetched;
 
 use std::time::Duration;

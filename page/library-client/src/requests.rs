@@ -130,7 +130,7 @@ pub fn cancel(client: LibraryClient, id: RequestId) {
 }
 
 /// The next reply, without attachments; `None` if there is no worker.
-async fn next(replies: &mut Option<Replies<Event>>) -> LibraryReply {
+pub(super) async fn next(replies: &mut Option<Replies<Event>>) -> LibraryReply {
     let reply = replies.as_mut()?.next().await?;
     Some(reply.map(|reply| reply.event))
 }

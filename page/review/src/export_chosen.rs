@@ -110,6 +110,7 @@ pub(super) fn findings(look: Look, checked: CheckedExport, rows: &[Arc<Row>], ru
             title: title.clone(),
             episodes,
             runs: runs.clone(),
+            claims: Vec::new(),
             notes: notes.clone(),
             is_masked,
         });

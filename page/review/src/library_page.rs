@@ -18,6 +18,7 @@ use volary_browser::files;
 use volary_library_client::{LibraryClient, imports};
 use volary_ui::lazy::lazy;
 use volary_ui::text::inert;
+use volary_view::ask::AskPlace;
 
 /// The URL of example trajectories that are part of the site (`crates/agent/tests/example` generates them).
 const EXAMPLE: &str = "#/review?url=examples/word-problems.jsonl";
@@ -93,6 +94,21 @@ fn Head(look: Look, training: Training) -> impl IntoView {
             </a>
         })
     };
+    let has_rows = Memo::new(move |_| client.rows.with(|rows| !rows.is_empty()));
+    let ask = move || {
+        has_rows.get().then(|| {
+            let href = move || AskPlace::New(None).to_hash(&look.query());
+            view! {
+                <a
+                    class="button"
+                    href=href
+                    title="Ask a model a question about each of these trajectories; its quotes are checked"
+                >
+                    {"Ask"}
+                </a>
+            }
+        })
+    };
     let pick = move |_| files::pick("", move |files| imports::read(client, files));
     let pick_folder = move |_| files::pick_folder(move |files| imports::read(client, files));
     view! {
@@ -118,6 +134,7 @@ fn Head(look: Look, training: Training) -> impl IntoView {
             </div>
             <div class="button-row">
                 {run}
+                {ask}
                 <button type="button" on:click=pick_folder>
                     {"Import folder"}
                 </button>

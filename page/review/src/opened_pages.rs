@@ -26,7 +26,10 @@ use volary_view::review::screen::ReviewScreen;
 
 /// Returns whether the address names one of these pages.
 pub fn are_wanted(place: &ReviewPlace) -> bool {
-    ReviewScreen::of(place) != ReviewScreen::Library
+    !matches!(
+        ReviewScreen::of(place),
+        ReviewScreen::Library | ReviewScreen::Ask
+    )
 }
 
 /// Loads the code of these pages.

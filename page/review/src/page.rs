@@ -24,6 +24,7 @@ use super::selection::Look;
 use super::sequence::Sequence;
 use super::training::Training;
 use super::viewer::Viewer;
+use volary_ask_page::AskHost;
 use volary_browser::files::GivenFile;
 use volary_browser::keys::KeyPress;
 use volary_browser::{element, location, spawn, timers};
@@ -83,6 +84,7 @@ fn ReviewPage(client: LibraryClient) -> impl IntoView {
         let _ = opened_pages::load().await;
     });
     notes_file::keep(review.client, review.notes);
+    let is_asking = review.provide_ask();
     review.write_address();
     review.name_tab();
     review.pages.hook(Page::Review, review.hooks());
@@ -102,6 +104,9 @@ fn ReviewPage(client: LibraryClient) -> impl IntoView {
         <Show when=move || has_opened.get()>
             {lazy("Review", opened_pages::load)}
         </Show>
+        <div class="page" hidden=move || part.get() != ReviewScreen::Ask>
+            <Show when=move || is_asking.get()>{lazy("Ask", volary_ask_page::load)}</Show>
+        </div>
         <p class="news" role="status" aria-label="Notifications">
             {move || client.said.get()}
         </p>
@@ -197,6 +202,28 @@ impl Review {
                 address::question(file.asked.get(), &place, &opening)
             }),
         }
+    }
+
+    /// Gives Ask what it needs. Its code is needed on its pages, and for answers in the table: the memo says whether it is.
+    fn provide_ask(self) -> Memo<bool> {
+        let look = self.look;
+        provide_context(AskHost {
+            client: self.client,
+            rows: look.rows.into(),
+            shown: look.shown.into(),
+            place: self.place,
+            answers: look.answers,
+        });
+        let has_answers = RwSignal::new(false);
+        spawn(async move {
+            if storage::answers::is_any().await {
+                has_answers.set(true);
+            }
+        });
+        let part = self.part;
+        Memo::new(move |former: Option<&bool>| {
+            former == Some(&true) || has_answers.get() || part.get() == ReviewScreen::Ask
+        })
     }
 
     /// Returns whether an episode that is known only by its file is loading.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_analysis::table::answers::{AnswersByEpisode, answered};
 use volary_analysis::table::arrange::{Arranging, Only, Wanted};
 use volary_analysis::table::diagnostic_column::need_extra_steps;
 use volary_analysis::table::filter::Filter;
@@ -38,6 +39,8 @@ pub struct Look {
     pub notes: Notes,
     /// What the table shares with the panel of behaviour.
     pub behaviour: BehaviourLink,
+    /// Answers of models to questions about the episodes, which Ask fills in.
+    pub answers: RwSignal<Arc<AnswersByEpisode>>,
     /// The rows of the library, with the notes on them, and what else is filled in for display.
     pub rows: Memo<Arc<Vec<Arc<Row>>>>,
     /// The minimum and the maximum reward, extended to include 0. The bars of rewards span this range.
@@ -81,6 +84,7 @@ impl Look {
     /// The initial state.
     pub fn new(client: LibraryClient, notes: Notes) -> Look {
         let behaviour = BehaviourLink::new();
+        let answers = RwSignal::new(Arc::new(AnswersByEpisode::new()));
         let chosen_columns = RwSignal::new(None::<Arc<Vec<Column>>>);
         let filters = RwSignal::new(Vec::<(Column, Filter)>::new());
         let sort = RwSignal::new(None::<Sort>);
@@ -101,6 +105,7 @@ impl Look {
             let rows = client
                 .rows
                 .with(|rows| notes.all.with(|notes| noted(rows, notes)));
+            let rows = answers.with(|answers| answered(&rows, answers));
             behaviour
                 .clusters
                 .with(|clusters| with_behaviour(rows, clusters, needs_extra_steps.get()))
@@ -165,6 +170,7 @@ impl Look {
             client,
             notes,
             behaviour,
+            answers,
             rows,
             rewards: Memo::new(move |_| {
                 rows.with(|rows| range_with_zero(rows.iter().filter_map(|row| row.reward)))

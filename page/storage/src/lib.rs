@@ -1,7 +1,7 @@
-//! The storage of the page: episodes, and evaluations with their results, in the browser's database.
+//! The storage of the page: episodes, evaluations with their results, and answers of models, in the browser's database.
 //!
 //! - [`episodes`]: the texts of episodes, and the rows that lists show. [`sources`]: the large files that hold
-//!   episodes. [`evaluations`]: plans, results, drafts. [`checkout`]: the user's copy of tau-bench. [`change_feed`]: notifies other tabs and workers of changes.
+//!   episodes. [`evaluations`]: plans, results, drafts. [`answers`]: questions to models, and the answers. [`checkout`]: the user's copy of tau-bench. [`change_feed`]: notifies other tabs and workers of changes.
 //! - `record`: the texts of records, with the number of their format. `migration`: migrates the records of earlier
 //!   versions. [`unreadable`]: records that cannot be read, which are never deleted automatically. `unstored`: changes
 //!   that are only in memory.
@@ -9,6 +9,7 @@
 //! Invariant: data that the browser refuses to store stay in memory until the page is left. Reads find them there,
 //! and [`problem`] returns the reason, so no finished work is lost silently.
 
+pub mod answers;
 pub mod change_feed;
 pub mod checkout;
 pub mod episodes;

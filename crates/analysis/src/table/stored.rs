@@ -111,6 +111,7 @@ impl Row {
             notes: Vec::new(),
             labels: Vec::new(),
             verdict: None,
+            answers: Vec::new(),
             tags: list("tags")
                 .iter()
                 .filter_map(Json::as_text)
@@ -248,6 +249,7 @@ mod tests {
             notes: Vec::new(),
             labels: Vec::new(),
             verdict: None,
+            answers: Vec::new(),
             tokens: Some(120),
             recorded_tokens: Some(90),
             trained_tokens: Some(12),

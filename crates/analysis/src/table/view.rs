@@ -142,6 +142,8 @@ const NAMES: [(&str, Column); 26] = [
 pub fn column_text(column: &Column) -> String {
     match column {
         Column::Score(name) => format!("score/{}", encoded(name)),
+        Column::Answer(question) => format!("answer/{}", encoded(question)),
+        Column::AnswerQuotes(question) => format!("quotes/{}", encoded(question)),
         Column::TokenFigure(TokenColumn::Stream(name)) => format!("mean/{}", encoded(name)),
         Column::TokenFigure(column) => column.name().to_owned(),
         Column::Diagnostic(kind) => format!("diagnostic/{}", kind.name()),
@@ -166,6 +168,10 @@ pub fn read_column(text: &str) -> Option<Column> {
     let mut pieces = text.split('/');
     match (pieces.next()?, pieces.clone().count()) {
         ("score", 1) => Some(Column::Score(decoded(pieces.next()?).as_ref().into())),
+        ("answer", 1) => Some(Column::Answer(decoded(pieces.next()?).as_ref().into())),
+        ("quotes", 1) => Some(Column::AnswerQuotes(
+            decoded(pieces.next()?).as_ref().into(),
+        )),
         ("mean", 1) => Some(Column::TokenFigure(TokenColumn::Stream(
             decoded(pieces.next()?).as_ref().into(),
         ))),
@@ -272,6 +278,8 @@ mod tests {
     fn column() -> impl Strategy<Value = Column> {
         let fixed = (0..NAMES.len()).prop_map(|place| NAMES[place].1.clone());
         let score = "\\PC{0,8}".prop_map(|name| Column::Score(name.into()));
+        let answer = "\\PC{0,8}".prop_map(|name| Column::Answer(name.into()));
+        let quotes = "\\PC{0,8}".prop_map(|name| Column::AnswerQuotes(name.into()));
         let path = prop::collection::vec("\\PC{0,8}".prop_map(Text::from), 1..4);
         let figure = prop_oneof![
             prop::sample::select(TokenColumn::FIXED.to_vec()),
@@ -280,6 +288,8 @@ mod tests {
         prop_oneof![
             fixed,
             score,
+            answer,
+            quotes,
             path.prop_map(Column::Metadata),
             figure.prop_map(Column::TokenFigure),
             prop::sample::select(DiagnosticKind::ALL.to_vec()).prop_map(Column::Diagnostic),

@@ -29,8 +29,14 @@ fn each_state_is_told_apart() {
     ]);
     let index = QuoteIndex::of(&rendered);
     for (message, quote, state, words) in [
-        (0, "I can’t cancel the reservation", QuoteState::Exact, None),
-        (0, "  and\n left. ", QuoteState::Exact, None),
+        (
+            0,
+            "I can’t cancel the reservation",
+            QuoteState::Exact,
+            Some("I can’t cancel  the\nreservation"),
+        ),
+        (0, "The agent said", QuoteState::Exact, None),
+        (0, "  and\n left. ", QuoteState::Exact, Some("and left.")),
         (
             0,
             "I can't cancel the reservation",
@@ -61,7 +67,7 @@ fn each_state_is_told_apart() {
             1,
             "I can’t cancel the reservation",
             QuoteState::Elsewhere,
-            None,
+            Some("I can’t cancel  the\nreservation"),
         ),
         (
             0,
@@ -254,6 +260,13 @@ fn ten_thousand_edited_quotes_are_never_wrongly_exact() {
                 if found.words.is_none() {
                     assert!(is_in(words, &quote), "{quote:?} is not {words:?}");
                 }
+                let text = &rendered.messages[found.message].text;
+                let range = rendered.messages[found.message].passages[found.passage]
+                    .range
+                    .clone();
+                let here = text[range].chars().skip(found.at.start);
+                let here: String = here.take(words.chars().count()).collect();
+                assert_eq!(here, *words, "the position is that of the words");
                 assert_eq!(
                     found.message == message,
                     check.state != QuoteState::Elsewhere

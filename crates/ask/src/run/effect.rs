@@ -1,6 +1,7 @@
 //! What the caller does for a run.
 
 use volary_agent::model::ModelRequest;
+use volary_core::json::Text;
 
 use super::RequestId;
 use crate::cache::AnswerRecord;
@@ -15,6 +16,9 @@ pub enum AskEffect {
         id: RequestId,
         request: Box<ModelRequest>,
     },
+    /// Check what the model said about the trajectory of the request
+    /// ([`CheckedReply::of`](super::CheckedReply::of)), then report [`Checked`](super::AskEvent::Checked).
+    Check { request: RequestId, said: Text },
     /// Stop these requests. Later reports about them are ignored.
     Abort(Vec<RequestId>),
     /// Report [`Tick`](super::AskEvent::Tick) at this time, in seconds.

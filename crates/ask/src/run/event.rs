@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use volary_agent::model::limits::Budget;
 use volary_agent::model::{ModelError, Usage};
 use volary_core::json::Text;
 
+use crate::answer::Answer;
+use crate::prompt::Retry;
+use crate::question::Question;
 use crate::render::Rendered;
 
 /// What happened to a run: the page, or the command, passes it to [`super::AskRun::update`].
@@ -27,6 +31,11 @@ pub enum AskEvent {
         request: RequestId,
         reply: Result<ModelReply, ModelError>,
     },
+    /// A reply was checked, or could not be.
+    Checked {
+        request: RequestId,
+        checked: Result<CheckedReply, Text>,
+    },
     /// The time of [`WakeAt`](super::AskEffect::WakeAt) has come.
     Tick,
 }
@@ -38,6 +47,21 @@ pub struct RequestId {
     pub part: usize,
     /// Counts all requests, so that a late reply is not taken for one to a later request.
     pub number: u64,
+}
+
+/// The checked answer, and what is to be asked for again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckedReply {
+    pub answer: Answer,
+    pub retry: Option<Retry>,
+}
+
+impl CheckedReply {
+    /// Checks what a model said about a trajectory.
+    pub fn of(question: &Question, rendered: &Rendered, said: &str) -> CheckedReply {
+        let (answer, retry) = Answer::of_reply(question, rendered, said);
+        CheckedReply { answer, retry }
+    }
 }
 
 /// What a model replied, with the key redacted.

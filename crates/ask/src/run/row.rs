@@ -7,7 +7,7 @@ use volary_agent::model::{ModelRequest, Usage};
 use volary_core::json::Text;
 use volary_core::{Message, Role};
 
-use super::{AskSettings, QuoteIndex, Rendered, Used};
+use super::{AskSettings, Rendered, RequestId, Used};
 use crate::answer::Answer;
 use crate::parts::{SMALLEST_PART, key_of, part_texts};
 use crate::plan::room;
@@ -41,6 +41,8 @@ pub(super) enum PartState {
     /// After a failure, in seconds.
     WaitingUntil(f64),
     Sent,
+    /// The reply is being checked.
+    Checking(RequestId, Text),
     Done(Answer),
 }
 
@@ -48,7 +50,8 @@ impl Asking {
     pub(super) fn new(rendered: Arc<Rendered>, row: usize, settings: &AskSettings) -> Self {
         let context = settings.context;
         let texts = part_texts(&rendered, room(context, &settings.question));
-        let key = key_of(&rendered, &texts, settings);
+        let (question, sampling) = (&settings.question, settings.sampling());
+        let key = key_of(&rendered, &texts, question, &settings.model, &sampling);
         let mut asking = Asking {
             parts: Vec::new(),
             rendered,
@@ -99,8 +102,27 @@ impl Asking {
         self.parts.len() > before || self.context > SMALLEST_PART * 4
     }
 
-    pub(super) fn index<'a>(&self, rendered: &'a Rendered) -> QuoteIndex<'a> {
-        QuoteIndex::of(rendered)
+    /// What the model replied to a request, while that is checked.
+    pub(super) fn said(&self, request: RequestId) -> Option<Text> {
+        match &self.parts.get(request.part)?.state {
+            PartState::Checking(id, said) if *id == request => Some(said.clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether there is a reply that was paid for, but not checked yet.
+    pub(super) fn is_being_checked(&self) -> bool {
+        let mut parts = self.parts.iter();
+        parts.any(|part| matches!(part.state, PartState::Checking(..)))
+    }
+
+    /// Queues the requests that were aborted.
+    pub(super) fn requeue(&mut self) {
+        for part in &mut self.parts {
+            if matches!(part.state, PartState::Sent) {
+                part.state = PartState::Queued;
+            }
+        }
     }
 
     pub(super) fn part_mut(&mut self, part: usize, change: impl FnOnce(&mut Part)) {

@@ -106,6 +106,12 @@ impl Caller {
                         self.sent.push(*request);
                         events.extend(reply.map(|reply| AskEvent::Replied { request: id, reply }));
                     }
+                    AskEffect::Check { request, said } => {
+                        let rendered = trajectory(request.row, self.words);
+                        let question = &self.run.settings.question;
+                        let checked = Ok(CheckedReply::of(question, &rendered, &said));
+                        events.push_back(AskEvent::Checked { request, checked });
+                    }
                     AskEffect::WakeAt(time) => wake = Some(time),
                     AskEffect::Store { record, .. } => self.stored.push(*record),
                     AskEffect::Abort(_) | AskEffect::Finished { .. } | AskEffect::Changed => {}
@@ -397,6 +403,9 @@ fn equal_trajectories_are_asked_about_once() {
     let request = sent[0];
     let reply = reply(GOOD);
     run.update(0.0, 0.0, AskEvent::Replied { request, reply });
+    let checked = CheckedReply::of(&settings().question, &trajectory(7, 1), GOOD);
+    let checked = Ok(checked);
+    run.update(0.0, 0.0, AskEvent::Checked { request, checked });
     assert_eq!(*run.phase(), AskPhase::Done);
     assert_eq!((run.progress().answered, run.progress().from_cache), (1, 1));
 }
@@ -447,4 +456,57 @@ fn a_refused_schema_is_left_out_from_then_on() {
     });
     assert_eq!(caller.run.progress().answered, 3);
     assert_eq!(caller.sent.len(), 4);
+}
+
+#[test]
+fn a_reply_that_is_being_checked_outlives_a_stop() {
+    let mut run = AskRun::new(settings(), 1, AnswerCache::default()).unwrap();
+    run.update(0.0, 0.0, AskEvent::Resume);
+    let rendered = Ok(trajectory(0, 1));
+    let effects = run.update(0.0, 0.0, AskEvent::Loaded { row: 0, rendered });
+    let sent = effects.iter().find_map(|effect| match effect {
+        AskEffect::Send { id, .. } => Some(*id),
+        _ => None,
+    });
+    let request = sent.unwrap();
+    let reply = reply(GOOD);
+    run.update(0.0, 0.0, AskEvent::Replied { request, reply });
+    run.update(0.0, 0.0, AskEvent::Stop);
+    let stale = RequestId {
+        number: request.number + 1,
+        ..request
+    };
+    for (request, is_stored) in [(stale, false), (request, true), (request, false)] {
+        let checked = CheckedReply::of(&settings().question, &trajectory(0, 1), GOOD);
+        let checked = Ok(checked);
+        let effects = run.update(0.0, 0.0, AskEvent::Checked { request, checked });
+        let mut stored = effects.iter();
+        let stored = stored.any(|effect| matches!(effect, AskEffect::Store { .. }));
+        assert_eq!(stored, is_stored);
+    }
+}
+
+#[test]
+fn what_was_spent_before_counts_against_the_budget() {
+    let settings = AskSettings {
+        budget: Budget {
+            tokens: Some(10_000),
+            ..Budget::default()
+        },
+        ..settings()
+    };
+    let spent = Spent {
+        tokens: 9_900,
+        ..Spent::default()
+    };
+    let mut caller = Caller::new(settings.clone(), 1);
+    caller.run = AskRun::new(settings, 1, AnswerCache::default())
+        .unwrap()
+        .with_spent(spent);
+    caller.play(AskEvent::Resume, &mut |_| Some(reply(GOOD)));
+    assert!(matches!(
+        caller.run.phase(),
+        AskPhase::Paused(AskPause::Budget(_))
+    ));
+    assert!(caller.sent.is_empty());
 }

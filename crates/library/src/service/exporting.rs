@@ -15,7 +15,7 @@ use volary_core::quantity::plural;
 use volary_episode::{Episode, native};
 use volary_export::findings::{self, Findings};
 use volary_export::training_rows::{self, RowShape};
-use volary_protocol::library::{Event, ExportFormat, FoundRun, TaggedEpisode};
+use volary_protocol::library::{Event, ExportFormat, FoundClaim, FoundRun, TaggedEpisode};
 
 use super::opening;
 use super::state::{LibraryService, Output, Send};
@@ -26,6 +26,7 @@ pub(super) struct Page {
     pub title: Text,
     pub episodes: Vec<TaggedEpisode>,
     pub runs: Vec<FoundRun>,
+    pub claims: Vec<FoundClaim>,
     /// The notes, in the format of files of notes.
     pub notes: Text,
 }
@@ -183,6 +184,7 @@ pub(super) async fn export_findings(
             .map(|reading| reading.annotations)
             .unwrap_or_default(),
         runs,
+        claims: page.claims.iter().map(claim).collect(),
     };
     if is_masked {
         found = found.masked();
@@ -200,6 +202,18 @@ pub(super) async fn export_findings(
     }
     parts.push(findings::END.into());
     opener.send_file("findings.html", parts, send);
+}
+
+fn claim(claim: &FoundClaim) -> findings::FoundClaim {
+    let pieces = claim.pieces.iter();
+    findings::FoundClaim {
+        pieces: pieces
+            .map(|piece| findings::FoundPiece {
+                text: piece.text.clone(),
+                episode: piece.episode.clone(),
+            })
+            .collect(),
+    }
 }
 
 /// The rows of these episodes, in the order of the ids.

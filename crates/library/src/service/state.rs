@@ -13,6 +13,7 @@ use volary_formats::import::fields::Mappings;
 use volary_protocol::RequestId;
 use volary_protocol::library::Event;
 
+use super::asking::AskingState;
 use super::behaviour::KnownBehaviour;
 use super::cancelled::Cancelled;
 use super::continuation::Continuation;
@@ -64,6 +65,7 @@ pub struct LibraryService {
     /// How listed files are read on once they have grown, by path.
     pub(super) continuations: RefCell<HashMap<Text, Continuation>>,
     pub(super) search: SearchState,
+    pub(super) asking: AskingState,
     pub(super) behaviour: RefCell<KnownBehaviour>,
     /// The cancelled readings.
     pub(super) cancelled: Cancelled,
@@ -120,6 +122,7 @@ impl LibraryService {
             mappings: RefCell::default(),
             continuations: RefCell::default(),
             search: SearchState::default(),
+            asking: AskingState::default(),
             behaviour: RefCell::default(),
             cancelled: Cancelled::default(),
             in_flight: InFlight::default(),

@@ -37,7 +37,7 @@ pub fn written(
     };
     let (step, tokens, view) = match (is_open, ReviewScreen::of(now)) {
         (true, _) => ((step > 0).then_some(step), tokens, view),
-        (false, ReviewScreen::Library) => (None, String::new(), view),
+        (false, ReviewScreen::Library | ReviewScreen::Ask) => (None, String::new(), view),
         (false, ReviewScreen::Training) => (None, String::new(), now.view.clone()),
         (false, _) => return None,
     };
@@ -67,7 +67,7 @@ pub fn is_left(now: &ReviewPlace, current: &Route) -> bool {
             let in_run = |place: &ReviewPlace| {
                 TrainingPlace::read(&place.training).map(TrainingPlace::without_look)
             };
-            place.episode != now.episode || in_run(place) != in_run(now)
+            place.episode != now.episode || place.ask != now.ask || in_run(place) != in_run(now)
         }
         _ => true,
     }

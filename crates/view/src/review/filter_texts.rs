@@ -73,7 +73,11 @@ pub fn grouping_columns(all: &[Column]) -> Vec<Column> {
 /// The name of a column in a select. Names that come from a file stay as they are.
 pub fn grouping_name(column: &Column) -> String {
     match column {
-        Column::TokenFigure(_) | Column::Score(_) | Column::Metadata(_) => heading(column),
+        Column::TokenFigure(_)
+        | Column::Score(_)
+        | Column::Answer(_)
+        | Column::AnswerQuotes(_)
+        | Column::Metadata(_) => heading(column),
         column => heading(column).to_lowercase(),
     }
 }

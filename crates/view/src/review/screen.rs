@@ -11,6 +11,8 @@ pub enum ReviewScreen {
     Episode,
     Comparison,
     Grid,
+    /// Questions to models.
+    Ask,
 }
 
 impl ReviewScreen {
@@ -21,6 +23,7 @@ impl ReviewScreen {
             (true, _) => ReviewScreen::Grid,
             // An episode of a file is loading; its page is built meanwhile.
             (false, _) if names_file_of_one(place) => ReviewScreen::Episode,
+            (false, _) if place.ask.is_some() => ReviewScreen::Ask,
             (false, _) if !place.training.is_empty() => ReviewScreen::Training,
             (false, _) => ReviewScreen::Library,
         }
@@ -33,6 +36,7 @@ impl ReviewScreen {
             ReviewScreen::Training => training,
             ReviewScreen::Comparison => "Comparison",
             ReviewScreen::Grid => "Grid",
+            ReviewScreen::Ask => "Ask",
             ReviewScreen::Episode => match episode.map(str::trim) {
                 Some("") | None => "Episode",
                 Some(name) => name,
@@ -45,6 +49,7 @@ impl ReviewScreen {
     pub fn action(self, key: &str) -> Option<KeyAction> {
         match (key, self) {
             ("/", ReviewScreen::Episode) => Some(KeyAction::FindInEpisode),
+            (_, ReviewScreen::Ask) => None,
             ("/", _) => Some(KeyAction::SearchTrajectories),
             ("a", ReviewScreen::Episode) => Some(KeyAction::BeginNote),
             (_, ReviewScreen::Episode) if matches!(key.as_bytes(), [b'1'..=b'9']) => {
@@ -120,6 +125,11 @@ mod tests {
             ..place(Some("a"), &[])
         };
         assert_eq!(ReviewScreen::of(&sample), ReviewScreen::Episode);
+        let ask = ReviewPlace {
+            ask: Some("new".to_owned()),
+            ..place(None, &[])
+        };
+        assert_eq!(ReviewScreen::of(&ask), ReviewScreen::Ask);
         let one_of_file = ReviewPlace {
             open: Some(1),
             ..file

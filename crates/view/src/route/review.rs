@@ -21,6 +21,8 @@ pub struct ReviewPlace {
     pub url: Option<String>,
     /// The number of the trajectory in that file to open, counted from 1.
     pub open: Option<usize>,
+    /// The place in Ask, encoded by [`crate::ask::AskPlace`].
+    pub ask: Option<String>,
     /// The parameters about tokens, verbatim, for [`TokenPlace::read`](super::TokenPlace::read).
     pub tokens: String,
     /// From the parameter `run` on, all parameters verbatim: a place in a training run, for
@@ -49,6 +51,7 @@ impl ReviewPlace {
                 "beside" => place.beside.push(decode(value)),
                 "url" => place.url = Some(decode(value)),
                 "open" => place.open = value.parse().ok(),
+                "ask" => place.ask = Some(decode(value)),
                 "token" | "stream" | "scale" | "clip" | "tolerance" => {
                     push_parameter(&mut place.tokens, key, value)
                 }
@@ -71,7 +74,8 @@ impl ReviewPlace {
         let open = self.open.map(|open| ("open", open.to_string()));
         let evaluation = text("evaluation", &self.evaluation);
         let url = text("url", &self.url);
-        let named = [step, at, words, evaluation, url, open].into_iter();
+        let ask = text("ask", &self.ask);
+        let named = [step, at, words, evaluation, url, open, ask].into_iter();
         let verbatim = |text: &'_ str| {
             let (key, rest) = text.split_once('=')?;
             Some((key.to_owned(), rest.to_owned()))

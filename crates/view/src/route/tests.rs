@@ -335,12 +335,13 @@ proptest! {
         url in proptest::option::of("\\PC{0,40}"),
         open in proptest::option::of(0usize..100_000),
         evaluation in proptest::option::of("\\PC{0,12}"),
+        ask in proptest::option::of("\\PC{0,9}"),
         view in "(q=[a-z%]{1,9}(&filter=[a-z~.]{0,9}){0,2})?",
         tokens in "(token=[0-9]{1,3}(&stream=[a-z.]{0,9})?(&scale=[0-9.~]{0,9})?)?",
         training in "(run=[a-z%]{0,9}(&step=[0-9]{1,3})?(&group=[a-z.]{0,9})?)?",
     ) {
         let place = ReviewPlace {
-            episode, step, at, words, beside, evaluation, url, open, view, tokens, training,
+            episode, step, at, words, beside, evaluation, url, open, ask, view, tokens, training,
         };
         let route = Route::Review(place);
         prop_assert_eq!(Route::parse(&route.to_hash()), route);

@@ -19,6 +19,8 @@ pub enum Store {
     Sources,
     /// The files that hold episodes, by the keys of [`Store::Sources`].
     Files,
+    /// Questions to models, their answers, and what belongs to them.
+    Answers,
     /// Rows as earlier versions stored them, one to a record. Migrated when the database is opened.
     LegacyRows,
     /// Batches of records of evaluations, as earlier versions wrote them. Migrated when the database is opened.
@@ -27,7 +29,7 @@ pub enum Store {
 
 impl Store {
     /// All stores.
-    pub const ALL: [Store; 9] = [
+    pub const ALL: [Store; 10] = [
         Store::Rows,
         Store::Episodes,
         Store::Evaluations,
@@ -35,6 +37,7 @@ impl Store {
         Store::Drafts,
         Store::Sources,
         Store::Files,
+        Store::Answers,
         Store::LegacyRows,
         Store::LegacyJournal,
     ];
@@ -49,6 +52,7 @@ impl Store {
             Store::Drafts => "drafts",
             Store::Sources => "sources",
             Store::Files => "files",
+            Store::Answers => "answers",
             Store::LegacyRows => "summaries",
             Store::LegacyJournal => "journal",
         }
