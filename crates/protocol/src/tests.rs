@@ -31,11 +31,11 @@ use volary_school::inspect::ExamRecord;
 use volary_school::record::SampleRecord;
 use volary_school::{Behaviour, Difficulty, GroupRecord, Knobs, UpdateMetrics};
 
-use crate::behaviour::{
-    BehaviourCluster, ClusterParting, ClusterReport, JudgedEpisode, RuleHit, SignatureSet,
-};
 use crate::asking::{
     AskTerms, CheckedMessage, MeasuredText, MeasuredTexts, SaidReply, UnrenderedText,
+};
+use crate::behaviour::{
+    BehaviourCluster, ClusterParting, ClusterReport, JudgedEpisode, RuleHit, SignatureSet,
 };
 use crate::envelope::{
     self, Channel, Delivery, decode_delivery, decode_event, decode_header, decode_request,

@@ -104,7 +104,7 @@ fn stopped_work_is_cancelled_and_lost_work_says_why() {
         number,
         Box::new(None),
     ));
-    assert_eq!(state.map, BehaviourWork::Failed(ENDED.to_owned()));
+    assert_eq!(state.map, BehaviourWork::Failed(NoReply::Ended.to_string()));
 }
 
 #[test]
