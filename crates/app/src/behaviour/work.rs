@@ -5,9 +5,10 @@ use std::sync::Arc;
 use volary_core::quantity::plural;
 
 /// Something that a worker computes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum BehaviourWork<T> {
     /// It was not asked for, or it was stopped.
+    #[default]
     Nothing,
     Running {
         /// The current stage, for the user.
@@ -18,12 +19,6 @@ pub enum BehaviourWork<T> {
     Ready(Arc<T>),
     /// The reason, for the user.
     Failed(String),
-}
-
-impl<T> Default for BehaviourWork<T> {
-    fn default() -> Self {
-        BehaviourWork::Nothing
-    }
 }
 
 impl<T> BehaviourWork<T> {
