@@ -52,7 +52,7 @@ fn episode(random: &mut Random, number: usize, steps: usize) -> Episode {
         let response = ToolResponseMessage {
             tool_call_id: call.id.clone(),
             name: call.function.name.clone(),
-            body: Body::text(&answer),
+            body: Body::text(answer.as_str()),
         };
         let action = ToolRequestMessage {
             body: Body::text(

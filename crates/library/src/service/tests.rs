@@ -443,6 +443,7 @@ fn a_page_of_findings_has_the_notes_and_the_run() {
                 reward: None,
             }],
             notes: notes.clone().into(),
+            claims: Vec::new(),
             is_masked,
         };
         let said = ask(&service, request);
