@@ -108,7 +108,8 @@ mod tests {
     #[test]
     fn ids_of_a_file_differ() {
         let mut ids = Ids::default();
-        let given = ["a", "a (2)", "a", "b", "a", "a (2)"].map(|id| ids.free(&id.into()));
+        let wanted = ["a", "a (2)", "a", "b", "a", "a (2)"];
+        let given = wanted.map(|id| ids.free(&id.into()).to_string());
         assert_eq!(given, ["a", "a (2)", "a (3)", "b", "a (4)", "a (5)"]);
     }
 }

@@ -200,7 +200,9 @@ mod tests {
             read: RefCell::default(),
         });
         let window = Window::on(source);
-        let shorter = Err("noted is shorter than when it was first read.".to_owned());
+        let shorter = Err(ReadError::Shortened {
+            file: "noted".into(),
+        });
         assert_eq!(window.read(0..10).now_or_never().unwrap(), Ok(vec![1; 10]));
         assert_eq!(window.read(5..11).now_or_never().unwrap(), shorter);
         assert_eq!(window.read(100..101).now_or_never().unwrap(), shorter);

@@ -315,7 +315,7 @@ fn findings_in_a_truncated_file_have_positions() {
     let next = service_of(store, clock);
     let refused = opened(&next, "a").unwrap_err();
     assert!(
-        refused.to_string().contains("Import the file again"),
+        refused.sentences().contains("Import the file again"),
         "{refused}"
     );
     // No window is kept for a file without episodes.

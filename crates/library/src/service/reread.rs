@@ -280,7 +280,9 @@ mod tests {
             .file
             .replace(file("runs/a.jsonl", &[episode("a", "two")]));
         let reason = refused(&open(&service, "a"));
-        assert_eq!(reason.as_deref(), Some("Its file no longer contains it."));
+        let expected =
+            "Its file no longer contains it. Import the file again to see what it has now.";
+        assert_eq!(reason.as_deref(), Some(expected));
     }
 
     #[test]
