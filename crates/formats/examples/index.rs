@@ -13,7 +13,7 @@ use volary_core::json::Text;
 use volary_formats::import::Note;
 use volary_formats::import::fields::Mappings;
 use volary_formats::import::index::{Entry, Progress, open, open_in_place};
-use volary_formats::read_at::{ReadAt, ReadBytes, ReadError};
+use volary_formats::read_at::{ReadAt, ReadBytes, ReadError, ReadError};
 
 /// What was found in a file, and when the first of it.
 #[derive(Default)]
@@ -140,7 +140,7 @@ impl ReadAt for DiskFile {
     }
 
     fn read(&self, range: Range<u64>) -> ReadBytes<'_> {
-        let bytes = self.at(&range).map_err(|error| error.to_string());
+        let bytes = self.at(&range).map_err(ReadError::refused);
         std::future::ready(bytes).boxed_local()
     }
 }
