@@ -13,7 +13,7 @@ use volary_core::json::Text;
 use volary_formats::import::Note;
 use volary_formats::import::fields::Mappings;
 use volary_formats::import::index::{Entry, Progress, open, open_in_place};
-use volary_formats::read_at::{ReadAt, ReadBytes, ReadError, ReadError};
+use volary_formats::read_at::{ReadAt, ReadBytes, ReadError};
 
 /// What was found in a file, and when the first of it.
 #[derive(Default)]
