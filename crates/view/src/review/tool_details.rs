@@ -29,7 +29,7 @@ impl ToolDetail {
     pub fn of(tool: &Tool) -> ToolDetail {
         let info = &tool.info;
         let (mut names, mut parameters) = (Vec::new(), Vec::new());
-        for known in &info.parameters {
+        if let Some(known) = &info.parameters {
             for (name, schema) in known.properties.iter() {
                 let (mark, optional) = if known.required.iter().any(|required| **required == **name)
                 {
