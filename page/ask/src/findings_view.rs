@@ -178,7 +178,7 @@ fn Claims(id: Text, findings: AskFindings, checked: CheckedExport) -> impl IntoV
             }
         });
         let problem = (!claim.is_supported()).then(|| {
-            let text = if claim.answers.is_empty() {
+            let text = if claim.missing.is_empty() {
                 "cites no answer"
             } else {
                 "cites an answer that does not exist"

@@ -191,9 +191,9 @@ fn card(state: BehaviourState, found: &Arc<FoundClusters>, place: usize) -> Opti
     Some(
         view! {
             <li class="cluster" data-success=success_class(cluster)>
-                <h3 dir="auto">
+                <h2 dir="auto">
                     {format!("Cluster {}", place + 1)} <span class="cluster-name">{inert(&title)}</span>
-                </h3>
+                </h2>
                 <p class="cluster-facts">
                     <strong>{size}</strong>
                     <span>{success}</span>

@@ -165,7 +165,7 @@ fn Proposals(state: BehaviourState) -> impl IntoView {
     view! {
         {work}
         <Show when=move || proposed.with(Option::is_some)>
-            <h3>{"Proposed rules"}</h3>
+            <h2>{"Proposed rules"}</h2>
             <p class="help" dir="auto">
                 {about}
             </p>
@@ -318,7 +318,7 @@ fn OwnRules(state: BehaviourState, notice: RwSignal<Option<Notice>>) -> impl Int
         format!("Check against {}", plural(count, "trajectory"))
     };
     view! {
-        <h3>{"Your rules"}</h3>
+        <h2>{"Your rules"}</h2>
         <ul class="rule-list" aria-label="Your rules">
             {list}
         </ul>

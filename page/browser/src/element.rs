@@ -242,9 +242,8 @@ fn focus_in_sight(element: &Element) {
         ScrollLogicalPosition::Nearest,
         ScrollBehavior::Auto,
     );
-    if let Some(element) = element.dyn_ref::<HtmlElement>() {
-        focus(element);
-    }
+    // Elements of SVG have the same method, by the mixin `HTMLOrSVGElement`.
+    focus(element.unchecked_ref::<HtmlElement>());
 }
 
 /// Removes the focus. (If an element is removed while it has the focus, the browser first lays out the page

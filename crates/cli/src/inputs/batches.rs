@@ -441,7 +441,7 @@ mod tests {
         assert_eq!((report.files, report.episodes), (3, 4_001));
         assert!(report.has_losses());
         for note in &report.notes {
-            assert!(note.text.starts_with("Line 2001 "), "{}", note.text);
+            assert!(note.text.starts_with("Line 2001"), "{}", note.text);
         }
         let name = |place: usize| [names[place][1].as_str(), names[place][2].as_str()];
         assert_eq!(name(0), ["task-0", "task-0"]);

@@ -3,7 +3,7 @@
 //! other names, as JSON texts, or with a list for each member of the messages: `{messages: {role: […], content: […]}}`
 //! (a `Sequence` of Hugging Face's `datasets`).
 
-use volary_analysis::task::name_of_session;
+use volary_analysis::task::{name_of_session, task};
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
 use volary_episode::episode::{Episode, Rewards, TaskReference, Usage};
@@ -237,8 +237,13 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
         chat::read_all(vec![reply.message]).for_each(|said| transcript.push(said));
     }
     transcript.finish(&mut episode);
-    if episode.name.is_empty() {
-        episode.name = name_of_session(&episode).into();
+    if let Some(number) = number
+        && episode.name.is_empty()
+    {
+        episode.name = match task(&episode) {
+            Some(_) => name_of_session(&episode).into(),
+            None => format!("Conversation {number}").into(),
+        };
     }
     metadata(&mut episode, &mut rest);
     keep_rest(&mut episode, rest, sink);

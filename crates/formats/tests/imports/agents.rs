@@ -39,7 +39,7 @@ fn conversations() {
         .iter()
         .map(|episode| &*episode.name)
         .collect();
-    assert_eq!(names, ["What is it?", "chat-2", "Hi"]);
+    assert_eq!(names, ["What is it?", "Conversation 2", "Hi"]);
     let bare = br#"[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]"#;
     let bare = InputFile {
         name: Some("x.json".into()),
