@@ -136,7 +136,7 @@ impl Parser<'_> {
             parser.operators(Precedence::BitOr)?;
             Ok(parser.peek())
         })?;
-        if !value.is_some_and(|next| !matches!(next, TokenKind::Equal | TokenKind::ColonEqual)) {
+        if value.is_none_or(|next| matches!(next, TokenKind::Equal | TokenKind::ColonEqual)) {
             return Ok(());
         }
         if self.tokens.tokens[first].kind == TokenKind::Name && self.at == first + 1 {
