@@ -1,7 +1,8 @@
 //! Ids of episodes. Ids in files are often plain numbers, so one that is taken gets a number: those of a file differ, and
 //! those of the library.
 //!
-//! Invariant: all ids are made by [`variants`], for the page and the command, for small files and large ones.
+//! Invariants: all ids are made by [`variants`], for the page and the command, for small files and large ones. In a file, an
+//! id that is not taken stays as it is, even if it is empty: the library gives it another one, if it must.
 
 use std::collections::{HashMap, HashSet};
 
@@ -51,7 +52,10 @@ impl Ids {
 
     /// The id, or if an earlier episode has it, the id with a number. It is taken from now on.
     pub fn free(&mut self, wanted: &Text) -> Text {
-        let tried = self.tried.entry(wanted.clone()).or_default();
+        if self.taken.insert(wanted.clone()) {
+            return wanted.clone();
+        }
+        let tried = self.tried.entry(wanted.clone()).or_insert(1);
         let id = variants_from(wanted, *tried).find(|id| {
             *tried += 1;
             self.taken.insert(id.clone())
@@ -111,5 +115,7 @@ mod tests {
         let wanted = ["a", "a (2)", "a", "b", "a", "a (2)"];
         let given = wanted.map(|id| ids.free(&id.into()).to_string());
         assert_eq!(given, ["a", "a (2)", "a (3)", "b", "a (4)", "a (5)"]);
+        let given = ["", " x", ""].map(|id| ids.free(&id.into()).to_string());
+        assert_eq!(given, ["", " x", "episode (2)"]);
     }
 }
