@@ -1,4 +1,7 @@
 //! The state of the page, and the worker that trains.
+//!
+//! Invariant: what the worker reports is drawn at most once a frame. A small agent makes many updates in that time, and a
+//! page that drew each of them would never come to a click on Stop.
 
 use futures_util::StreamExt;
 use leptos::prelude::*;
@@ -7,7 +10,7 @@ use volary_protocol::WorkerPart;
 use volary_protocol::school::Request;
 
 use volary_browser::worker_client::WorkerClient;
-use volary_browser::{location, spawn};
+use volary_browser::{location, spawn, timers};
 use volary_ui::school_record::SchoolAchievements;
 
 /// The address of the page.
@@ -18,6 +21,8 @@ pub const ADDRESS: &str = "#/learn/school";
 pub struct SchoolState {
     pub school: RwSignal<School>,
     worker: StoredValue<Option<WorkerClient>, LocalStorage>,
+    /// Whether the next frame draws what was reported.
+    will_draw: StoredValue<bool>,
 }
 
 impl SchoolState {
@@ -25,16 +30,35 @@ impl SchoolState {
         SchoolState {
             school: RwSignal::default(),
             worker: StoredValue::new_local(None),
+            will_draw: StoredValue::new(false),
         }
     }
 
     /// Handles an event, and carries out what follows from it.
     pub fn send(self, event: SchoolEvent) {
         // The page may be gone when a reply arrives.
-        let effects = self.school.try_update(|school| school.update(event));
+        let effects = if let SchoolEvent::Replied { .. } = event {
+            self.draw_soon();
+            self.school
+                .try_update_untracked(|school| school.update(event))
+        } else {
+            self.school.try_update(|school| school.update(event))
+        };
         for effect in effects.unwrap_or_default() {
             self.carry_out(effect);
         }
+    }
+
+    fn draw_soon(self) {
+        if self.will_draw.try_get_value() != Some(false) {
+            return;
+        }
+        self.will_draw.set_value(true);
+        timers::next_frame(move || {
+            if self.will_draw.try_set_value(false).is_none() {
+                self.school.notify();
+            }
+        });
     }
 
     fn carry_out(self, effect: SchoolEffect) {
