@@ -268,7 +268,7 @@ test("tokens that fit no tokenizer, no mask and no length are reported, and the 
     await page.goto(new URL("#/review", page.url()).href);
     await open(page, "short.json", { ...rollout(TURNS), index: 8, tokens: [1, 2] }, /Sample 8/);
     await page.getByRole("note").filter({ hasText: "The recorded tokens can't be shown" }).waitFor();
-    await page.getByText("It is on its way.").first().waitFor();
+    await page.getByText("It is on its way.").filter({ visible: true }).first().waitFor();
   }));
 
 test("a dropped tokenizer is used, and one of another model is named as such", () =>
