@@ -626,7 +626,9 @@ impl School {
     }
 
     fn lost(&mut self, reason: String) -> Vec<SchoolEffect> {
-        let was_training = self.is_training();
+        // A person who pressed Stop meanwhile wants no more updates.
+        let is_stopping = matches!(self.phase, SchoolPhase::Training { is_stopping: true });
+        let was_training = self.is_training() && !is_stopping;
         if self.was_replaced || self.phase == SchoolPhase::Unbegun {
             self.phase = SchoolPhase::Unbegun;
             self.notice = Some(Notice::new(

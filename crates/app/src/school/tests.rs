@@ -121,6 +121,21 @@ fn doubled_and_late_replies_change_nothing() {
 }
 
 #[test]
+fn a_worker_that_is_lost_after_stop_trains_no_more() {
+    let (mut school, run) = ready("");
+    school.update(SchoolEvent::Train(TrainingOrder::UntilStopped));
+    reply(&mut school, run, updated(0));
+    school.update(SchoolEvent::Stop);
+    let next = begun(&school.update(SchoolEvent::Lost {
+        run,
+        reason: "out of memory".to_owned(),
+    }));
+    let effects = reply(&mut school, next, begun_event(0));
+    assert_eq!(requests(&effects), [] as [&Request; 0]);
+    assert_eq!(school.phase, SchoolPhase::Ready);
+}
+
+#[test]
 fn a_lost_worker_is_replaced_and_training_continues_from_the_checkpoint() {
     let (mut school, run) = ready("");
     school.update(SchoolEvent::Train(TrainingOrder::UntilStopped));
