@@ -152,7 +152,7 @@ pub enum BehaviourEffect {
     ShowClusters(Arc<HashMap<Text, Text>>),
 }
 
-/// The state.
+/// What the panel of behaviour shows: clusters, the map, rules, and the work that is under way.
 #[derive(Clone, Debug, Default)]
 pub struct Behaviour {
     pub clusters: BehaviourWork<FoundClusters>,

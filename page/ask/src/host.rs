@@ -23,7 +23,7 @@ pub struct AskHost {
     pub rows: Signal<TableRows>,
     /// The rows that pass the filters of the table.
     pub shown: Signal<TableRows>,
-    /// The address.
+    /// The part of Review that the address names.
     pub place: Memo<ReviewPlace>,
     /// The answers, which Ask fills in.
     pub answers: RwSignal<Arc<AnswersByEpisode>>,

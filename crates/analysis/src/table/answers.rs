@@ -25,7 +25,7 @@ pub struct RowAnswer {
 pub enum AnswerValue {
     /// A label, or the beginning of a free text.
     Text(Text),
-    /// A score.
+    /// The score that the model gave, in the range of the question.
     Number(f64),
 }
 

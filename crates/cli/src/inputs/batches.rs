@@ -64,9 +64,9 @@ enum Job {
 struct Batch {
     position: Position,
     group: Arc<Group>,
-    /// Its size.
+    /// The number of bytes that the episodes were read from.
     bytes: u64,
-    /// Whether it ends the group, of which so many files could be read.
+    /// In the last batch of a group, the number of its files that could be read.
     files: Option<usize>,
     /// Each with the file that it was read from.
     episodes: Vec<(String, Episode)>,

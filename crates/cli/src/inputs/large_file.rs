@@ -28,7 +28,8 @@ pub struct LargeFile {
 
 /// A part of a large file.
 pub enum Part {
-    /// Its next episodes, which take so many bytes of it. At its end, the notes about it.
+    /// The next episodes of the file, and the number of bytes that they were read from. The last message has the notes about the
+    /// file.
     Episodes {
         episodes: Vec<Episode>,
         bytes: u64,

@@ -22,7 +22,7 @@ pub fn resource() -> Resource {
         .with_mime_type(MIME_TYPE)
 }
 
-/// The document.
+/// The page of the app, with the name under which clients ask for it.
 pub fn contents() -> ResourceContents {
     let contents = ResourceContents::text(DOCUMENT, URI).with_mime_type(MIME_TYPE);
     match json!({ "ui": { "prefersBorder": true } }) {
