@@ -4,7 +4,8 @@
 //! - [`Shape`]: the sizes. [`Weights`]: the parameters by name. [`Network`]: weights that are ready for use.
 //! - [`Tape`]: log probabilities of sequences, and gradients. [`Adam`]: the optimiser. [`Sampler`]: generation.
 //! - [`file`]: 8-bit weights to ship, and exact ones for checkpoints.
-//! - `real`: arithmetic. `matrix`: products. `tile`: their innermost loops. `rows`: normalisation and softmax.
+//! - `real`: arithmetic. `lanes`: that of eight numbers together. `matrix`: products. `tile`: their innermost loops.
+//!   `rows`: normalisation and softmax.
 //!
 //! The network is that of GPT-2 with root-mean-square norms (a gain each), ReLU, no biases, and the token embedding as the
 //! output layer.
@@ -16,6 +17,7 @@
 
 mod adam;
 pub mod file;
+mod lanes;
 mod matrix;
 mod network;
 mod real;

@@ -6,11 +6,10 @@
 //!
 //! Invariant: the number of columns and all strides of the right matrix are multiples of [`LANES`].
 
+use crate::lanes::LANES;
 use crate::real::Real;
-use crate::tile::Tiles;
+use crate::tile::{tile, tile_transposed};
 
-/// The number of columns that are computed together.
-pub const LANES: usize = 8;
 /// The number of rows that are computed together.
 pub const ROWS: usize = 4;
 
@@ -49,7 +48,7 @@ impl<'a, R> Matrix<'a, R> {
 }
 
 /// C = A·B with `rows × depth` times `depth × columns`.
-pub fn multiply<R: Tiles>(
+pub fn multiply<R: Real>(
     a: Matrix<'_, R>,
     b: Matrix<'_, R>,
     c: &mut [R],
@@ -61,7 +60,7 @@ pub fn multiply<R: Tiles>(
     while row + ROWS <= rows {
         let part: [&[R]; ROWS] = std::array::from_fn(|i| &a.data[(row + i) * a.stride..][..depth]);
         for column in (0..columns).step_by(LANES) {
-            let sums = R::tile(part, b.columns_from(column), depth);
+            let sums = tile(part, b.columns_from(column), depth);
             store(&sums, &mut c[row * c_stride + column..], c_stride, into);
         }
         row += ROWS;
@@ -69,7 +68,7 @@ pub fn multiply<R: Tiles>(
     while row < rows {
         let part = [&a.data[row * a.stride..][..depth]];
         for column in (0..columns).step_by(LANES) {
-            let sums = R::tile(part, b.columns_from(column), depth);
+            let sums = tile(part, b.columns_from(column), depth);
             store(&sums, &mut c[row * c_stride + column..], c_stride, into);
         }
         row += 1;
@@ -77,7 +76,7 @@ pub fn multiply<R: Tiles>(
 }
 
 /// C = Aᵀ·B with A of `depth × rows` and B of `depth × columns`. The number of rows is a multiple of four.
-pub fn multiply_transposed<R: Tiles>(
+pub fn multiply_transposed<R: Real>(
     a: Matrix<'_, R>,
     b: Matrix<'_, R>,
     c: &mut [R],
@@ -87,7 +86,7 @@ pub fn multiply_transposed<R: Tiles>(
 ) {
     for row in (0..rows).step_by(ROWS) {
         for column in (0..columns).step_by(LANES) {
-            let sums = R::tile_transposed(a.columns_from(row), b.columns_from(column), depth);
+            let sums = tile_transposed(a.columns_from(row), b.columns_from(column), depth);
             store(&sums, &mut c[row * c_stride + column..], c_stride, into);
         }
     }
@@ -112,27 +111,6 @@ fn store<R: Real, const N: usize>(
             *target = *sums;
         }
     }
-}
-
-/// The scalar product, in eight partial sums that are then added in order.
-#[inline(always)]
-pub fn dot<R: Real>(one: &[R], other: &[R]) -> R {
-    let mut sums = [R::ZERO; LANES];
-    let (one, rest) = one.as_chunks::<LANES>();
-    let (other, other_rest) = other.as_chunks::<LANES>();
-    for (one, other) in one.iter().zip(other) {
-        for ((sum, one), other) in sums.iter_mut().zip(one).zip(other) {
-            *sum += *one * *other;
-        }
-    }
-    let mut total = R::ZERO;
-    for sum in sums {
-        total += sum;
-    }
-    for (one, other) in rest.iter().zip(other_rest) {
-        total += *one * *other;
-    }
-    total
 }
 
 /// Writes the transposed matrix; its rows are padded with zeros to `stride`.

@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
+use crate::lanes::Lanes;
+
 /// A floating-point number. The network computes with `f32`; its tests also with `f64`, in which finite differences are
 /// exact enough.
 pub trait Real:
@@ -17,6 +19,9 @@ pub trait Real:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
+    /// Several of them, which are computed together.
+    type Lanes: Lanes<Self>;
+
     const ZERO: Self;
     const ONE: Self;
 
@@ -36,7 +41,31 @@ pub trait Real:
     fn is_finite(self) -> bool;
 }
 
+/// The constants of the exponential.
+pub mod exponential {
+    pub const LOW: f32 = -87.0;
+    pub const HIGH: f32 = 88.0;
+    /// Adding this number rounds to an integer, which is then in the low bits.
+    pub const ROUND: f32 = 12_582_912.0;
+    pub const LN2_HIGH: f32 = 0.693_359_4;
+    pub const LN2_LOW: f32 = -2.121_944_4e-4;
+    /// The factors of the polynomial, that of the highest power first.
+    pub const SERIES: [f32; 6] = [
+        1.987_569_1e-4,
+        1.398_199_9e-3,
+        8.333_452e-3,
+        4.166_579_6e-2,
+        1.666_666_5e-1,
+        0.5,
+    ];
+}
+
 impl Real for f32 {
+    #[cfg(target_arch = "wasm32")]
+    type Lanes = crate::lanes::Vectors;
+    #[cfg(not(target_arch = "wasm32"))]
+    type Lanes = wide::f32x8;
+
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
 
@@ -54,23 +83,17 @@ impl Real for f32 {
     /// over it are vectorised.
     #[inline(always)]
     fn exp(self) -> Self {
-        const LOW: f32 = -87.0;
-        const HIGH: f32 = 88.0;
-        /// Adding this number rounds to an integer, which is then in the low bits.
-        const ROUND: f32 = 12_582_912.0;
-        const LN2_HIGH: f32 = 0.693_359_4;
-        const LN2_LOW: f32 = -2.121_944_4e-4;
+        use exponential::{HIGH, LN2_HIGH, LN2_LOW, LOW, ROUND, SERIES};
         // Not `clamp` and `max`, which treat NaN otherwise.
         let x = if self < LOW { LOW } else { self };
         let x = if x > HIGH { HIGH } else { x };
         let rounded = x * std::f32::consts::LOG2_E + ROUND;
         let n = rounded - ROUND;
         let r = x - n * LN2_HIGH - n * LN2_LOW;
-        let mut y = 1.987_569_1e-4 * r + 1.398_199_9e-3;
-        y = y * r + 8.333_452e-3;
-        y = y * r + 4.166_579_6e-2;
-        y = y * r + 1.666_666_5e-1;
-        y = y * r + 0.5;
+        let mut y = SERIES[0];
+        for factor in &SERIES[1..] {
+            y = y * r + *factor;
+        }
         y = y * (r * r) + r + 1.0;
         let power = f32::from_bits(rounded.to_bits().wrapping_add(127) << 23);
         y * power
@@ -109,6 +132,8 @@ impl Real for f32 {
 
 #[cfg(test)]
 impl Real for f64 {
+    type Lanes = [f64; crate::lanes::LANES];
+
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
 

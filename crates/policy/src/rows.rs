@@ -1,23 +1,22 @@
 //! Functions of single rows: root-mean-square norm, softmax, entropy.
 
-use crate::matrix::dot;
+use crate::lanes::{Lanes, dot, each, each_with, each_with_both, highest};
 use crate::real::Real;
 
 const NORM_EPSILON: f64 = 1e-5;
 
 /// out = x / rms(x) · gain; returns 1 / rms(x).
-#[inline]
+#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
 pub fn normalize<R: Real>(x: &[R], gain: &[R], out: &mut [R]) -> R {
     let mean = dot(x, x) / R::of(x.len() as f64);
     let inverse = R::ONE / (mean + R::of(NORM_EPSILON)).sqrt();
-    for ((out, x), gain) in out.iter_mut().zip(x).zip(gain) {
-        *out = *x * inverse * *gain;
-    }
+    let factor = R::Lanes::splat(inverse);
+    each_with_both(out, (x, gain), |_, x, gain| x.mul(factor).mul(gain));
     inverse
 }
 
 /// Adds the gradient of [`normalize`] to `dx` and `dgain`. `scratch` has the length of a row.
-#[inline]
+#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
 pub fn normalize_backward<R: Real>(
     x: &[R],
     gain: &[R],
@@ -27,40 +26,67 @@ pub fn normalize_backward<R: Real>(
     dgain: &mut [R],
     scratch: &mut [R],
 ) {
-    for ((scratch, dout), gain) in scratch.iter_mut().zip(dout).zip(gain) {
-        *scratch = *dout * *gain;
-    }
+    each_with_both(scratch, (dout, gain), |_, dout, gain| dout.mul(gain));
     let mean = dot(scratch, x) / R::of(x.len() as f64);
-    let factor = mean * inverse * inverse * inverse;
-    for ((((dx, x), scratch), dout), dgain) in
-        dx.iter_mut().zip(x).zip(scratch).zip(dout).zip(dgain)
-    {
-        *dx += *scratch * inverse - *x * factor;
-        *dgain += *dout * *x * inverse;
-    }
+    let factor = R::Lanes::splat(mean * inverse * inverse * inverse);
+    let inverse = R::Lanes::splat(inverse);
+    each_with_both(dx, (x, scratch), |dx, x, scaled| {
+        dx.add(scaled.mul(inverse).sub(x.mul(factor)))
+    });
+    each_with_both(dgain, (dout, x), |dgain, dout, x| {
+        dgain.add(dout.mul(x).mul(inverse))
+    });
 }
 
-/// Replaces values by their softmax, and returns the logarithm of the normaliser of the values as they were.
-#[inline]
-pub fn softmax<R: Real>(values: &mut [R]) -> R {
-    let mut highest = values.first().copied().unwrap_or_default();
-    for value in values.iter() {
-        if *value > highest {
-            highest = *value;
-        }
-    }
-    for value in values.iter_mut() {
-        *value = (*value - highest).exp();
-    }
+/// Replaces values by their softmax. Returns the highest value, and the sum of the exponentials of what the values were
+/// above it; [`log_normalizer`] is computed of them.
+#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
+pub fn softmax<R: Real>(values: &mut [R]) -> (R, R) {
+    let highest = highest(values);
+    let shift = R::Lanes::splat(highest);
+    each(values, |lanes| lanes.sub(shift).exp());
     let mut sum = R::ZERO;
     for value in values.iter() {
         sum += *value;
     }
-    let inverse = R::ONE / sum;
-    for value in values.iter_mut() {
-        *value = *value * inverse;
-    }
+    scale_all(values, R::ONE / sum);
+    (highest, sum)
+}
+
+/// The logarithm of the sum of the exponentials of values, from what [`softmax`] returned.
+pub fn log_normalizer<R: Real>((highest, sum): (R, R)) -> R {
     highest + sum.ln()
+}
+
+/// The gradient of a softmax and of a factor before it: of its results, `row`, and of those by the loss, `drow`, which are
+/// replaced.
+#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
+pub fn softmax_backward<R: Real>(row: &[R], drow: &mut [R], factor: R) {
+    let mean = R::Lanes::splat(dot(drow, row));
+    let factor = R::Lanes::splat(factor);
+    each_with(drow, row, |drow, row| row.mul(drow.sub(mean)).mul(factor));
+}
+
+/// Multiplies all by a factor.
+#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
+pub fn scale_all<R: Real>(values: &mut [R], factor: R) {
+    let factor = R::Lanes::splat(factor);
+    each(values, |lanes| lanes.mul(factor));
+}
+
+/// ReLU: replaces negative numbers by 0. NaN stays NaN.
+#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
+pub fn rectify<R: Real>(values: &mut [R]) {
+    let zero = R::Lanes::splat(R::ZERO);
+    each(values, |lanes| lanes.highest(zero));
+}
+
+/// The gradient of [`rectify`], of whose results `values` are.
+#[cfg_attr(target_arch = "wasm32", target_feature(enable = "simd128"))]
+pub fn rectify_backward<R: Real>(values: &[R], dvalues: &mut [R]) {
+    each_with(dvalues, values, |dvalue, value| {
+        dvalue.where_positive(value)
+    });
 }
 
 /// The distribution of the next token: probabilities, and what log probabilities are computed from.
@@ -79,7 +105,7 @@ impl TokenDistribution {
         let scale = 1.0 / temperature;
         let scaled: Vec<f32> = logits.iter().map(|logit| logit * scale).collect();
         let mut probabilities = scaled.clone();
-        let normalizer = softmax(&mut probabilities);
+        let normalizer = log_normalizer(softmax(&mut probabilities));
         TokenDistribution {
             probabilities,
             scaled,

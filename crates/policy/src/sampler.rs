@@ -4,7 +4,7 @@ use volary_core::random::Random;
 
 use crate::matrix::{Into, Matrix, multiply, padded};
 use crate::network::Network;
-use crate::rows::{TokenDistribution, normalize, softmax};
+use crate::rows::{TokenDistribution, normalize, rectify, scale_all, softmax};
 use crate::shape::Shape;
 use crate::tape::TapeError;
 
@@ -157,25 +157,27 @@ impl<'a> Sampler<'a> {
                 cached[last * width..][..width].copy_from_slice(value);
                 for head in 0..heads {
                     let part = head * head_width..(head + 1) * head_width;
-                    weights.fill(0.0);
-                    let keys = keys[part.start * stride..].chunks_exact(stride);
-                    for (query, keys) in query[part.clone()].iter().zip(keys) {
-                        for (weight, key) in weights.iter_mut().zip(keys) {
-                            *weight += query * key;
-                        }
-                    }
+                    let keys = &keys[part.start * stride..];
+                    let columns = padded(last + 1);
+                    multiply(
+                        Matrix::new(&query[part.clone()], head_width),
+                        Matrix::new(keys, stride),
+                        &mut weights,
+                        stride,
+                        (1, head_width, columns),
+                        Into::Replaced,
+                    );
                     let seen = &mut weights[..=last];
-                    for weight in seen.iter_mut() {
-                        *weight *= scale;
-                    }
+                    scale_all(seen, scale);
                     softmax(seen);
-                    let out = &mut out[part.clone()];
-                    out.fill(0.0);
-                    for (weight, cached) in seen.iter().zip(cached.chunks_exact(width)) {
-                        for (out, cached) in out.iter_mut().zip(&cached[part.clone()]) {
-                            *out += weight * cached;
-                        }
-                    }
+                    multiply(
+                        Matrix::new(seen, stride),
+                        Matrix::new(&cached[part.start..], width),
+                        &mut out[part],
+                        width,
+                        (1, last + 1, head_width),
+                        Into::Replaced,
+                    );
                 }
             }
             multiply(
@@ -198,9 +200,7 @@ impl<'a> Sampler<'a> {
                 (rows, width, inner),
                 Into::Replaced,
             );
-            for value in hidden.iter_mut() {
-                *value = if *value < 0.0 { 0.0 } else { *value };
-            }
+            rectify(hidden);
             multiply(
                 Matrix::new(hidden, inner),
                 Matrix::new(&values[places.down..], width),

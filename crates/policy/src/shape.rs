@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::matrix::LANES;
+use crate::lanes::LANES;
 
 /// The sizes of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,9 +6,11 @@
 use crate::matrix::{Into, Matrix, multiply, multiply_transposed, padded};
 use crate::network::Network;
 use crate::real::Real;
-use crate::rows::{entropy, normalize, normalize_backward, softmax};
+use crate::rows::{
+    entropy, log_normalizer, normalize, normalize_backward, rectify, rectify_backward, scale_all,
+    softmax, softmax_backward,
+};
 use crate::shape::Shape;
-use crate::tile::Tiles;
 
 /// Why sequences cannot be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,7 +84,7 @@ struct Scratch<R> {
     row: Vec<R>,
 }
 
-impl<R: Tiles> Tape<R> {
+impl<R: Real> Tape<R> {
     pub fn new(shape: Shape) -> Self {
         Tape {
             shape,
@@ -247,9 +249,7 @@ impl<R: Tiles> Tape<R> {
                 );
                 for (row, weights) in weights.chunks_exact_mut(stride).enumerate() {
                     let (seen, hidden) = weights.split_at_mut(row + 1);
-                    for weight in seen.iter_mut() {
-                        *weight = *weight * scale;
-                    }
+                    scale_all(seen, scale);
                     softmax(seen);
                     hidden.fill(R::ZERO);
                 }
@@ -296,10 +296,7 @@ impl<R: Tiles> Tape<R> {
             (rows, width, inner),
             Into::Replaced,
         );
-        for value in &mut tape.inner {
-            // NaN stays NaN.
-            *value = if *value < R::ZERO { R::ZERO } else { *value };
-        }
+        rectify(&mut tape.inner);
         multiply(
             Matrix::new(&tape.inner, inner),
             Matrix::new(&values[places.down..], width),
@@ -332,9 +329,7 @@ impl<R: Tiles> Tape<R> {
             (rows, width, stride),
             Into::Replaced,
         );
-        for logit in &mut self.scratch.logits {
-            *logit = *logit * self.scale;
-        }
+        scale_all(&mut self.scratch.logits, self.scale);
         self.probabilities.clone_from(&self.scratch.logits);
         self.log_probs.clear();
         self.entropies.clear();
@@ -345,7 +340,7 @@ impl<R: Tiles> Tape<R> {
         {
             let (probabilities, padding) = probabilities.split_at_mut(vocabulary);
             padding.fill(R::ZERO);
-            let normalizer = softmax(probabilities);
+            let normalizer = log_normalizer(softmax(probabilities));
             self.log_probs
                 .push(logits[usize::from(*target)] - normalizer);
             self.entropies
@@ -446,9 +441,7 @@ impl<R: Tiles> Tape<R> {
             (rows, width, inner),
             Into::Replaced,
         );
-        for (dinner, inner) in scratch.dinner.iter_mut().zip(&tape.inner) {
-            *dinner = if *inner > R::ZERO { *dinner } else { R::ZERO };
-        }
+        rectify_backward(&tape.inner, &mut scratch.dinner);
         multiply_transposed(
             Matrix::new(&tape.feed_forward_norm, width),
             Matrix::new(&scratch.dinner, inner),
@@ -544,10 +537,7 @@ impl<R: Tiles> Tape<R> {
                 // Through the softmax, to the products of queries and keys.
                 let drows = scratch.dattention.chunks_exact_mut(stride);
                 for (dweights, weights) in drows.zip(weights.chunks_exact(stride)) {
-                    let mean = crate::matrix::dot(dweights, weights);
-                    for (dweight, weight) in dweights.iter_mut().zip(weights) {
-                        *dweight = *weight * (*dweight - mean) * scale;
-                    }
+                    softmax_backward(weights, dweights, scale);
                 }
                 multiply(
                     Matrix::new(&scratch.dattention, stride),
