@@ -166,7 +166,7 @@ impl<E> Evaluation<E> {
                     self.keep(now, done, &mut effects);
                 }
             }
-            Event::NotBegun { generation, cells } => {
+            Event::NotStarted { generation, cells } => {
                 if generation == self.generation {
                     self.return_cells(&cells);
                 }

@@ -122,12 +122,12 @@ impl Library {
                 effects.extend(self.add(rows, now));
                 effects
             }
-            Event::Begun { row } => {
+            Event::PartialRow { row } => {
                 let id = row.id.clone();
                 let mut effects = if self.partial.insert(id.clone()) {
                     vec![Effect::Partial(self.partial.clone())]
                 } else {
-                    vec![Effect::Grown(id.clone(), id)]
+                    vec![Effect::Renamed(id.clone(), id)]
                 };
                 let rows = vec![*row];
                 effects.extend(self.arrived(number, &rows));
@@ -184,7 +184,7 @@ impl Library {
                 effects
             }
             Event::Gone { ids } => self.drop_rows(&ids),
-            Event::Grown { id, into } => {
+            Event::Renamed { id, into } => {
                 let mut effects = self.flush(now);
                 if id != into {
                     effects.extend(self.drop_rows(std::slice::from_ref(&id)));
@@ -192,7 +192,7 @@ impl Library {
                 if self.partial.remove(&id) {
                     effects.push(Effect::Partial(self.partial.clone()));
                 }
-                effects.push(Effect::Grown(id, into));
+                effects.push(Effect::Renamed(id, into));
                 effects
             }
             Event::File { name } => vec![Effect::Save(name)],
@@ -218,7 +218,7 @@ impl Library {
             }
             // Handled by the callers of the requests, or by the reading.
             Event::Progress { .. }
-            | Event::Begun { .. }
+            | Event::PartialRow { .. }
             | Event::Unfetched(_)
             | Event::Unmapped { .. }
             | Event::Read { .. }

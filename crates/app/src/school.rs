@@ -515,11 +515,11 @@ impl School {
 
     fn replied(&mut self, event: protocol::Event) -> Vec<SchoolEffect> {
         match event {
-            protocol::Event::Begun {
+            protocol::Event::Started {
                 updates,
                 parameters,
                 prompt,
-            } => return self.begun(updates, parameters, &prompt),
+            } => return self.started(updates, parameters, &prompt),
             protocol::Event::Updated(updated) => self.updated(*updated),
             protocol::Event::Answered { update, sample } => {
                 let sample = *sample;
@@ -590,7 +590,7 @@ impl School {
         Vec::new()
     }
 
-    fn begun(&mut self, updates: u32, parameters: u32, prompt: &str) -> Vec<SchoolEffect> {
+    fn started(&mut self, updates: u32, parameters: u32, prompt: &str) -> Vec<SchoolEffect> {
         let SchoolPhase::Beginning { then } = self.phase else {
             return Vec::new();
         };

@@ -1,7 +1,7 @@
 //! Messages about cells of an evaluation that a worker plays without the page. (The page calls models itself, and
 //! plays their environments through [`crate::environments`].)
 //!
-//! Replies to [`Request::Play`]: batches of [`Event::Played`], and [`Event::NotBegun`] for cells that were not started
+//! Replies to [`Request::Play`]: batches of [`Event::Played`], and [`Event::NotStarted`] for cells that were not started
 //! in time.
 //!
 //! An environment may need a page or a model meanwhile: [`Event::Question`] asks for it, and the page sends
@@ -66,7 +66,7 @@ pub enum Event {
         question: Question,
     },
     /// Cells that were not started in time.
-    NotBegun { cells: Vec<usize> },
+    NotStarted { cells: Vec<usize> },
 }
 
 /// [`Job`] for serde.

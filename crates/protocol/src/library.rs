@@ -294,13 +294,13 @@ pub enum Event {
         rows: Vec<Row>,
     },
     /// The first part of an episode was read, and can be opened.
-    Begun {
+    PartialRow {
         /// The row so far.
         #[serde(with = "coded")]
         row: Box<Row>,
     },
     /// A partial episode is complete, or an episode got another id because its first one was taken.
-    Grown {
+    Renamed {
         /// The previous id.
         id: Text,
         /// The new id.

@@ -20,7 +20,7 @@ pub type WarmStartBytes = serde_bytes::ByteBuf;
 /// A request of the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
-    /// Begins a run, which replaces the one before. Its reply is [`Event::Begun`].
+    /// Begins a run, which replaces the one before. Its reply is [`Event::Started`].
     Begin {
         knobs: Knobs,
         /// Continues from these bytes, with the knobs given; `None` begins with the warm start.
@@ -88,8 +88,8 @@ impl envelope::Request for Request {
 /// A reply of the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
-    /// A run was begun.
-    Begun {
+    /// A run has started.
+    Started {
         /// The number of updates that it has behind it.
         updates: u32,
         /// The number of parameters of the policy.

@@ -467,8 +467,8 @@ fn library_events() -> Vec<library::Event> {
         Event::Changed {
             rows: vec![row.clone()],
         },
-        Event::Begun { row: Box::new(row) },
-        Event::Grown {
+        Event::PartialRow { row: Box::new(row) },
+        Event::Renamed {
             id: "a".into(),
             into: "a (2)".into(),
         },
@@ -627,7 +627,7 @@ fn evaluation_events() -> Vec<evaluation::Event> {
         Event::Played {
             results: vec![result(0), result(7)],
         },
-        Event::NotBegun { cells: vec![0, 7] },
+        Event::NotStarted { cells: vec![0, 7] },
     ];
     events.extend(questions);
     events
@@ -741,7 +741,7 @@ fn school_events() -> Vec<school::Event> {
     };
     let behaviours = || BTreeMap::from([(Behaviour::Right, 1)]);
     vec![
-        Event::Begun {
+        Event::Started {
             updates: 10,
             parameters: 26_528,
             prompt: "?37*48=".into(),

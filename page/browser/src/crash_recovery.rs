@@ -57,13 +57,13 @@ pub fn redact_with(redact: Redact) {
 
 /// Returns whether an episode was saved.
 pub fn is_kept() -> bool {
-    storage::get(Keep::Visit, KEPT).is_some()
+    storage::get(Keep::Tab, KEPT).is_some()
 }
 
 /// Returns the episode that was saved when the page crashed, once.
 pub fn rescued() -> Option<String> {
-    let text = storage::get(Keep::Visit, KEPT)?;
-    storage::remove(Keep::Visit, KEPT);
+    let text = storage::get(Keep::Tab, KEPT)?;
+    storage::remove(Keep::Tab, KEPT);
     Some(text)
 }
 
@@ -93,7 +93,7 @@ fn show(message: &str) {
         .ok()
         .flatten()
         .and_then(|save| save())
-        .is_some_and(|text| storage::set(Keep::Visit, KEPT, &text));
+        .is_some_and(|text| storage::set(Keep::Tab, KEPT, &text));
     if let Some(note) = element(if kept { "broken-kept" } else { "broken-lost" }) {
         note.set_hidden(false);
     }

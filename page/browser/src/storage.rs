@@ -8,7 +8,7 @@ use web_sys::{Storage, StorageEvent};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Until the tab is closed.
-    Visit,
+    Tab,
     /// Until the user clears it.
     Always,
 }
@@ -60,7 +60,7 @@ fn key(name: &str) -> String {
 fn storage(keep: Keep) -> Option<Storage> {
     let window = web_sys::window()?;
     let found = match keep {
-        Keep::Visit => window.session_storage(),
+        Keep::Tab => window.session_storage(),
         Keep::Always => window.local_storage(),
     };
     found.ok().flatten()

@@ -190,7 +190,7 @@ impl PoolSlot {
             Event::Started(environment) => self.started(environment),
             Event::Stopped { env_id } => self.stopped(env_id),
             // These events are about cells, not about servers.
-            Event::Played { .. } | Event::NotBegun { .. } | Event::Question { .. } => {}
+            Event::Played { .. } | Event::NotStarted { .. } | Event::Question { .. } => {}
         }
     }
 
@@ -348,7 +348,7 @@ fn take(slot: &SharedSlot, handle: &Handler, reply: Result<Reply<Event>, WorkerL
     let event = match event {
         Event::Started(_) | Event::Stopped { .. } => return,
         Event::Question { id, question } => return ask(slot, id, question),
-        Event::NotBegun { cells } => PoolEvent::Left(cells),
+        Event::NotStarted { cells } => PoolEvent::Left(cells),
         Event::Played { results } => match attachments.into_iter().next() {
             Some(Attachment::Texts(texts)) if texts.len() == 2 * results.len() => {
                 PoolEvent::Played { results, texts }

@@ -338,7 +338,7 @@ impl OpenRun {
                 let done = done.collect();
                 Event::Played { generation, done }
             }
-            PoolEvent::Left(cells) => Event::NotBegun { generation, cells },
+            PoolEvent::Left(cells) => Event::NotStarted { generation, cells },
             PoolEvent::Lost { cells, message } => Event::WorkerLost {
                 generation,
                 cells: cells.into_iter().collect(),

@@ -55,7 +55,7 @@ struct ClientState {
     /// The last find; replies to older ones are ignored.
     find: u32,
     /// Trajectories of which there is more, or all: the id that the beginning of each had, and its own.
-    grown: Vec<(Text, Text)>,
+    renamed: Vec<(Text, Text)>,
     /// Callbacks that wait for a trajectory of a reading.
     waiters: Vec<(ReadingNumber, Arrived)>,
     /// What was imported last, to be read again once its members are mapped.
@@ -98,10 +98,10 @@ impl LibraryClient {
     /// Takes the trajectories of which there is more, or all: the id that the beginning of each had, and its own. Several
     /// may come before an effect runs.
     pub fn take_renamed_ids(self) -> Vec<(Text, Text)> {
-        let grown = self
+        let renamed = self
             .state
-            .try_update_value(|state| std::mem::take(&mut state.grown));
-        grown.unwrap_or_default()
+            .try_update_value(|state| std::mem::take(&mut state.renamed));
+        renamed.unwrap_or_default()
     }
 
     /// Returns the origin of a trajectory, if it is in the library.
@@ -266,11 +266,11 @@ impl LibraryClient {
                 Effect::Readings(readings) => self.readings.set(readings),
                 Effect::Report(notes) => self.report.set(notes),
                 Effect::Listed => self.is_listed.set(true),
-                Effect::Partial(ids) => self.begun.set(ids),
-                Effect::Grown(id, into) => {
+                Effect::Partial(ids) => self.partial.set(ids),
+                Effect::Renamed(id, into) => {
                     self.state
-                        .update_value(|state| state.grown.push((id, into)));
-                    self.grown.set(());
+                        .update_value(|state| state.renamed.push((id, into)));
+                    self.renamed.set(());
                 }
                 Effect::Arrived(number, id) => self.tell_waiter(number, id),
                 Effect::Notify(notice) => self.notice.set(Some(notice)),

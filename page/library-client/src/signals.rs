@@ -38,12 +38,12 @@ pub struct LibrarySignals {
     /// Counts how often that file was written to, by this view or another one.
     pub notes_written: RwSignal<u32>,
     /// The ids of partial trajectories.
-    pub begun: RwSignal<BTreeSet<Text>>,
+    pub partial: RwSignal<BTreeSet<Text>>,
     /// The files of the last reading whose members can be mapped.
     pub unmapped: RwSignal<Vec<UnmappedFile>>,
     /// Notifies that there is more of trajectories, which
     /// [`LibraryClient::take_renamed_ids`](super::LibraryClient::take_renamed_ids) returns.
-    pub grown: RwSignal<()>,
+    pub renamed: RwSignal<()>,
     pub(super) state: StoredValue<ClientState, LocalStorage>,
 }
 
@@ -63,9 +63,9 @@ impl LibrarySignals {
             site: RwSignal::new(None),
             notes_file: RwSignal::new(None),
             notes_written: RwSignal::new(0),
-            begun: RwSignal::default(),
+            partial: RwSignal::default(),
             unmapped: RwSignal::default(),
-            grown: RwSignal::new(()),
+            renamed: RwSignal::new(()),
             state: StoredValue::new_local(ClientState::default()),
         }
     }

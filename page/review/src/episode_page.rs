@@ -99,7 +99,7 @@ pub(super) fn EpisodePage(
 fn Rest(client: LibraryClient, viewer: Viewer) -> impl IntoView {
     let has_begun = move || {
         let id = viewer.shown.episode.with(|episode| episode.id.clone());
-        client.begun.with(|begun| begun.contains(&id))
+        client.partial.with(|partial| partial.contains(&id))
     };
     view! {
         <Show when=has_begun>

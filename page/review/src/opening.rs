@@ -78,14 +78,14 @@ impl Openings {
     }
 
     /// Handles that more of an episode was read: its previous id, and its id from now on.
-    pub fn grown(self, id: &str, into: &str) {
+    pub fn renamed(self, id: &str, into: &str) {
         // A partially read file is not an update from the process that writes it.
         let is_partial = self
             .client
-            .begun
+            .partial
             .with_untracked(|begun| begun.contains(into));
         let is_live = id == into && !is_partial;
-        self.update(|opener| opener.grown(id, into, is_live));
+        self.update(|opener| opener.renamed(id, into, is_live));
     }
 
     fn compare(self, one: String, beside: &str) {

@@ -263,9 +263,9 @@ impl Review {
     /// Updates an episode when more of its file is read, and applies changes recorded by other pages.
     fn follow_imports(self) {
         Effect::new(move |_| {
-            self.client.grown.track();
-            for (begun, whole) in self.client.take_renamed_ids() {
-                untrack(|| self.openings.grown(&begun, &whole));
+            self.client.renamed.track();
+            for (partial, whole) in self.client.take_renamed_ids() {
+                untrack(|| self.openings.renamed(&partial, &whole));
             }
         });
         Effect::new(move |_| {

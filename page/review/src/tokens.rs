@@ -52,11 +52,11 @@ type Known = Option<Result<Arc<TokenRecord>, TokenRecordError>>;
 
 /// How to go to a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wish {
+enum Reveal {
     /// Scroll to it and focus it.
     Focus,
     /// Scroll to it only.
-    Sight,
+    Scroll,
 }
 
 /// Signals of the tokens of the shown episode.
@@ -76,7 +76,7 @@ pub struct Tokens {
     /// The described token, counted from the start of the episode: the play-head of all views.
     head: RwSignal<Option<usize>>,
     /// A token to scroll to.
-    wanted: RwSignal<Option<(usize, Wish)>>,
+    wanted: RwSignal<Option<(usize, Reveal)>>,
     /// What the jumps go to.
     extreme: RwSignal<Extreme>,
     ranking: Memo<Arc<Vec<usize>>>,
@@ -175,15 +175,15 @@ impl Tokens {
 
     /// Scrolls to a token and focuses it.
     fn go(self, token: usize) {
-        self.reveal(token, Wish::Focus);
+        self.reveal(token, Reveal::Focus);
     }
 
     /// Scrolls to a token and leaves the focus where it is.
     fn show(self, token: usize) {
-        self.reveal(token, Wish::Sight);
+        self.reveal(token, Reveal::Scroll);
     }
 
-    fn reveal(self, token: usize, wish: Wish) {
+    fn reveal(self, token: usize, how: Reveal) {
         let Some(record) = untrack(|| self.known()) else {
             return;
         };
@@ -191,7 +191,7 @@ impl Tokens {
             self.reading.strips.set(Some(self.strips()));
         }
         self.head.set(Some(token));
-        self.wanted.set(Some((token, wish)));
+        self.wanted.set(Some((token, how)));
         let part = record.part_of(token);
         if let (Some(part), Some(context)) = (part, self.reading.context.get_untracked()) {
             context.choose(part.step);

@@ -30,7 +30,7 @@ impl Keeping {
     fn storage(self) -> Option<Keep> {
         match self {
             Keeping::Page => None,
-            Keeping::Tab => Some(Keep::Visit),
+            Keeping::Tab => Some(Keep::Tab),
             Keeping::Device => Some(Keep::Always),
         }
     }
@@ -181,7 +181,7 @@ fn is_unreadable(store: &impl KeyStore, keeping: Keeping) -> bool {
 
 /// Deletes what is stored, except in one place.
 fn forget_stored(store: &impl KeyStore, except: Option<Keep>) {
-    for keep in [Keep::Visit, Keep::Always] {
+    for keep in [Keep::Tab, Keep::Always] {
         if except != Some(keep) {
             store.remove(keep);
         }
@@ -218,14 +218,14 @@ mod tests {
 
         fn cell(&self, keep: Keep) -> &RefCell<Option<String>> {
             match keep {
-                Keep::Visit => &self.visit,
+                Keep::Tab => &self.visit,
                 Keep::Always => &self.device,
             }
         }
 
         /// Where something is stored.
         fn places(&self) -> Vec<Keep> {
-            let mut places = vec![Keep::Visit, Keep::Always];
+            let mut places = vec![Keep::Tab, Keep::Always];
             places.retain(|keep| self.get(*keep).is_some());
             places
         }
@@ -280,9 +280,9 @@ mod tests {
         assert_eq!(store.places(), []);
         assert_eq!(key(&state, &store, "model.1"), "one");
         for (keeping, places) in [
-            (Keeping::Tab, vec![Keep::Visit]),
+            (Keeping::Tab, vec![Keep::Tab]),
             (Keeping::Device, vec![Keep::Always]),
-            (Keeping::Tab, vec![Keep::Visit]),
+            (Keeping::Tab, vec![Keep::Tab]),
             (Keeping::Page, vec![]),
         ] {
             assert_eq!(state.keep(&store, keeping), Ok(()));
@@ -420,7 +420,7 @@ mod tests {
             assert_eq!(one.ring(&store).len(), 0);
             act(&mut one, &store);
             assert_eq!(key(&one, &store, "model.1"), "");
-            let text = store.get(Keep::Always).or(store.get(Keep::Visit));
+            let text = store.get(Keep::Always).or(store.get(Keep::Tab));
             assert!(!text.unwrap_or_default().contains("model.1"));
         }
     }
@@ -540,7 +540,7 @@ mod tests {
                         let expected = known.get(&owner).cloned().unwrap_or_default();
                         prop_assert_eq!(key(&state, store, name), expected);
                     }
-                    let is_in_tab = store.get(Keep::Visit).is_some();
+                    let is_in_tab = store.get(Keep::Tab).is_some();
                     prop_assert_eq!(is_in_tab, state.keeping() == Keeping::Tab);
                 }
             }

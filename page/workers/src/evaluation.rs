@@ -151,7 +151,7 @@ impl EvaluationService {
         .await;
         let cells = late.into_inner();
         if !cells.is_empty() {
-            send(Event::NotBegun { cells }, None);
+            send(Event::NotStarted { cells }, None);
         }
     }
 

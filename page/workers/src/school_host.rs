@@ -125,7 +125,7 @@ impl SchoolHost {
             } => {
                 let held = Held::begin(knobs, checkpoint.as_ref(), warm_start.as_ref());
                 let held = held?;
-                replies.send(&held.begun());
+                replies.send(&held.started());
                 self.state.replace(Some(held));
                 Ok(())
             }
@@ -219,14 +219,14 @@ impl Held {
         Ok(held)
     }
 
-    fn begun(&self) -> Event {
+    fn started(&self) -> Event {
         let mut random = Random::new(self.run.knobs().seed).fork("example");
         let exercise = self
             .run
             .learnable()
             .exercise(Difficulty::Trained, &mut random);
         let parameters = self.run.network().weights().values().len();
-        Event::Begun {
+        Event::Started {
             updates: self.run.updates(),
             parameters: u32::try_from(parameters).unwrap_or(u32::MAX),
             prompt: exercise.prompt.into(),

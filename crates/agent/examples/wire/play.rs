@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use volary_agent::model::limits::{Budget, Spent};
 use volary_agent::model::price::Prices;
-use volary_agent::model::retry::{Attempts, Next, Patience, seconds_of_header};
+use volary_agent::model::retry::{Attempts, Backoff, Next, seconds_of_header};
 use volary_agent::model::selector::ToolSelector;
 use volary_agent::model::sglang::setup::GenerateSetup;
 use volary_agent::model::{
@@ -118,7 +118,7 @@ struct Asking<'a> {
 impl Asking<'_> {
     /// Sends the request until it is answered or retries are exhausted.
     fn ask(&mut self, request: &mut ModelRequest) -> Result<Answer, Failure> {
-        let mut attempts = Attempts::new(Patience::default(), 7);
+        let mut attempts = Attempts::new(Backoff::default(), 7);
         loop {
             self.sent += 1;
             let error = match self.exchange(request) {

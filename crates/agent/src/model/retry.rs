@@ -10,7 +10,7 @@ use super::{ModelError, ModelRequest, ParameterFallback, ProviderKind, fallback_
 
 /// The parameters of the backoff.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Patience {
+pub struct Backoff {
     /// The maximum number of attempts, including the first one.
     pub attempts: u32,
     /// The wait after the first failure, in seconds.
@@ -21,9 +21,9 @@ pub struct Patience {
     pub longest_asked: f64,
 }
 
-impl Default for Patience {
+impl Default for Backoff {
     fn default() -> Self {
-        Patience {
+        Backoff {
             attempts: 5,
             first_wait: 1.0,
             longest_wait: 30.0,
@@ -41,7 +41,7 @@ pub enum Retry {
     GiveUp,
 }
 
-impl Patience {
+impl Backoff {
     /// The decision after the `failures`-th failure in a row (from 1). The same seed returns the same wait.
     pub fn after(&self, failures: u32, error: &ModelError, seed: u64) -> Retry {
         if failures >= self.attempts || !error.is_transient() {
@@ -82,16 +82,16 @@ pub enum Next {
 /// The attempts of one request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attempts {
-    patience: Patience,
+    backoff: Backoff,
     seed: u64,
     failures: u32,
 }
 
 impl Attempts {
     /// A request without failures. The seed determines the jitter.
-    pub fn new(patience: Patience, seed: u64) -> Self {
+    pub fn new(backoff: Backoff, seed: u64) -> Self {
         Attempts {
-            patience,
+            backoff,
             seed,
             failures: 0,
         }
@@ -109,7 +109,7 @@ impl Attempts {
             return Next::FallBack(fallback);
         }
         self.failures += 1;
-        match self.patience.after(self.failures, error, self.seed) {
+        match self.backoff.after(self.failures, error, self.seed) {
             Retry::Wait(seconds) => Next::Wait(seconds),
             Retry::GiveUp => Next::GiveUp,
         }
@@ -168,8 +168,8 @@ mod tests {
 
     #[test]
     fn only_transient_errors_are_retried() {
-        let patience = Patience::default();
-        let waits = |error: &ModelError| patience.after(1, error, 7) != Retry::GiveUp;
+        let backoff = Backoff::default();
+        let waits = |error: &ModelError| backoff.after(1, error, 7) != Retry::GiveUp;
         for code in [408, 409, 425, 429, 500, 502, 503, 504, 529] {
             assert!(waits(&status(code, None, "")), "{code}");
         }
@@ -190,13 +190,13 @@ mod tests {
 
     #[test]
     fn a_provider_that_names_a_time_is_obeyed() {
-        let patience = Patience::default();
-        match patience.after(1, &status(429, Some(20.0), ""), 3) {
+        let backoff = Backoff::default();
+        match backoff.after(1, &status(429, Some(20.0), ""), 3) {
             Retry::Wait(seconds) => assert!((20.0..=21.0).contains(&seconds)),
             Retry::GiveUp => panic!("20 s can be waited for"),
         }
         let long = status(429, Some(3600.0), "");
-        assert_eq!(patience.after(1, &long, 3), Retry::GiveUp);
+        assert_eq!(backoff.after(1, &long, 3), Retry::GiveUp);
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
             temperature: Some(0.5),
             ..ModelRequest::default()
         };
-        let mut attempts = Attempts::new(Patience::default(), 1);
+        let mut attempts = Attempts::new(Backoff::default(), 1);
         let kind = ProviderKind::OpenAiChat;
         let mut after = |error: &ModelError| attempts.after(kind, &mut request, error);
         let refusal = status(400, None, "temperature is not supported");
@@ -244,13 +244,13 @@ mod tests {
     proptest! {
         #[test]
         fn waits_double_within_their_bounds_and_end(failures in 1_u32..40, seed: u64) {
-            let patience = Patience::default();
-            match patience.after(failures, &ModelError::Cut, seed) {
+            let backoff = Backoff::default();
+            match backoff.after(failures, &ModelError::Cut, seed) {
                 Retry::Wait(seconds) => {
                     let whole = (1.0 * 2_f64.powi(failures as i32 - 1)).min(30.0);
                     prop_assert!(failures < 5);
                     prop_assert!(seconds >= whole / 2.0 && seconds <= whole);
-                    prop_assert_eq!(patience.after(failures, &ModelError::Cut, seed), Retry::Wait(seconds));
+                    prop_assert_eq!(backoff.after(failures, &ModelError::Cut, seed), Retry::Wait(seconds));
                 }
                 Retry::GiveUp => prop_assert!(failures >= 5),
             }

@@ -1,7 +1,7 @@
 //! Pairs the elements of two sequences, by criteria of decreasing strength.
 //!
 //! For each criterion: equal elements at both ends are paired; then elements that are unique in both sequences, as far
-//! as their order agrees (patience diff); then the same within the gaps, and finally with the next criterion. Remaining
+//! as their order agrees (backoff diff); then the same within the gaps, and finally with the next criterion. Remaining
 //! elements are paired by position. The time is about O(n log n), however different the sequences are.
 
 use std::collections::HashMap;
@@ -120,7 +120,7 @@ impl<const REASONS: usize> Aligner<'_, REASONS> {
     }
 }
 
-/// The longest subsequence with increasing second indices, by patience sorting. The first indices increase already.
+/// The longest subsequence with increasing second indices, by backoff sorting. The first indices increase already.
 fn longest_rise(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // For each length: the pair with the lowest second index that ends an increasing subsequence of that length.
     let mut tops: Vec<usize> = Vec::new();

@@ -44,7 +44,7 @@ pub enum Event<E> {
         done: Vec<Done<E>>,
     },
     /// A worker had no time to start these cells.
-    NotBegun {
+    NotStarted {
         /// As in [`Effect::ReplaceWorkers`](super::Effect::ReplaceWorkers).
         generation: u32,
         cells: Vec<usize>,

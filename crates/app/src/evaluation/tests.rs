@@ -374,7 +374,7 @@ fn cancelling_takes_back_all_but_what_is_being_stored() {
             cells: cells.clone(),
             message,
         });
-        machine.update(Event::NotBegun {
+        machine.update(Event::NotStarted {
             generation: late,
             cells,
         });

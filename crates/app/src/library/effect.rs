@@ -24,7 +24,7 @@ pub enum Effect {
     /// Mark these trajectories as partially read.
     Partial(BTreeSet<Text>),
     /// A trajectory grew: its previous id, and its current id.
-    Grown(Text, Text),
+    Renamed(Text, Text),
     /// Notify the waiter of a trajectory of a reading, with its id; `None` if there is no such trajectory.
     Arrived(ReadingNumber, Option<Text>),
     /// Show an error.

@@ -162,7 +162,7 @@ fn waiters_for_a_trajectory_are_notified_once() {
 #[test]
 fn a_partially_read_trajectory_grows_and_gets_its_id() {
     let mut library = shown();
-    let begun = || Event::Begun {
+    let begun = || Event::PartialRow {
         row: Box::new(row("begun-1")),
     };
     let effects = library.handle_reading(1, begun(), 1.0);
@@ -173,10 +173,10 @@ fn a_partially_read_trajectory_grows_and_gets_its_id() {
     let effects = library.handle_reading(1, begun(), 2.0);
     assert_eq!(
         effects[0],
-        Effect::Grown("begun-1".into(), "begun-1".into())
+        Effect::Renamed("begun-1".into(), "begun-1".into())
     );
     library.handle_reading(1, added(&["final"]), 3.0);
-    let grown = Event::Grown {
+    let grown = Event::Renamed {
         id: "begun-1".into(),
         into: "final".into(),
     };
@@ -185,7 +185,7 @@ fn a_partially_read_trajectory_grows_and_gets_its_id() {
     assert!(effects.contains(&Effect::Partial(BTreeSet::new())));
     assert_eq!(
         effects.last(),
-        Some(&Effect::Grown("begun-1".into(), "final".into()))
+        Some(&Effect::Renamed("begun-1".into(), "final".into()))
     );
 }
 
@@ -210,7 +210,7 @@ fn what_only_a_lost_worker_held_is_gone() {
     let worker = library.start_worker();
     let (number, _) = library.begin("Reading");
     library.handle_reading(number, added(&["stored"]), 1.0);
-    let begun = Event::Begun {
+    let begun = Event::PartialRow {
         row: Box::new(row("partial")),
     };
     library.handle_reading(number, begun, 2.0);

@@ -254,7 +254,7 @@ impl<E, G> Opener<E, G> {
     }
 
     /// Handles that more of an episode was read: its previous id, and its id from now on.
-    pub fn grown(&mut self, id: &str, into: &str, is_live: bool) -> Vec<Effect<E, G>> {
+    pub fn renamed(&mut self, id: &str, into: &str, is_live: bool) -> Vec<Effect<E, G>> {
         let growth = Growth {
             into: into.to_owned(),
             is_live,

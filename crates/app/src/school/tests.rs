@@ -30,7 +30,7 @@ fn begun(effects: &[SchoolEffect]) -> u32 {
 }
 
 fn begun_event(updates: u32) -> Event {
-    Event::Begun {
+    Event::Started {
         updates,
         parameters: 26_528,
         prompt: "?37*48=".into(),

@@ -80,7 +80,7 @@ impl Asking {
             let seed = (self.row as u64) << 16 | index as u64;
             Part {
                 request: settings.request(messages),
-                attempts: Attempts::new(settings.patience, seed),
+                attempts: Attempts::new(settings.backoff, seed),
                 state: PartState::Queued,
                 first: None,
             }

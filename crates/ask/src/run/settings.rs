@@ -2,7 +2,7 @@
 
 use volary_agent::model::limits::{Budget, Spent};
 use volary_agent::model::price::Price;
-use volary_agent::model::retry::Patience;
+use volary_agent::model::retry::Backoff;
 use volary_agent::model::{Effort, ModelRequest, ParameterFallbacks, ProviderKind, Usage};
 use volary_core::json::Text;
 
@@ -33,7 +33,7 @@ pub struct AskSettings {
     pub budget: Budget,
     /// The price of the model, if known.
     pub price: Option<Price>,
-    pub patience: Patience,
+    pub backoff: Backoff,
 }
 
 /// Why a run cannot start.
@@ -69,7 +69,7 @@ impl AskSettings {
             concurrency: 4,
             budget: Budget::default(),
             price: None,
-            patience: Patience::default(),
+            backoff: Backoff::default(),
         }
     }
 

@@ -223,9 +223,9 @@ impl Server {
         let child = spawn(&mut command)?;
         let address = format!("127.0.0.1:{port}");
         let server = Server { child, address };
-        let patience = Instant::now() + Duration::from_secs(60);
+        let backoff = Instant::now() + Duration::from_secs(60);
         while TcpStream::connect(&server.address).is_err() {
-            if Instant::now() > patience {
+            if Instant::now() > backoff {
                 bail!("{command:?} does not listen");
             }
             thread::sleep(Duration::from_millis(50));

@@ -91,7 +91,7 @@ pub fn findings(run: &AskRun, items: &[Item], client: &Client) -> Result<Finding
 /// Sends the request until there is a reply, with the waits of a run.
 fn reply(run: &AskRun, client: &Client, mut request: ModelRequest) -> Result<ModelReply> {
     let settings = run.settings();
-    let mut attempts = Attempts::new(settings.patience, SEED);
+    let mut attempts = Attempts::new(settings.backoff, SEED);
     loop {
         match client.reply(&request) {
             Ok(reply) => return Ok(reply),

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// The threads that read and write files.
 pub struct Disk {
     permits: Arc<Semaphore>,
-    patience: Duration,
+    backoff: Duration,
 }
 
 impl Disk {
@@ -26,7 +26,7 @@ impl Disk {
     pub fn new(threads: usize) -> Disk {
         Disk {
             permits: Arc::new(Semaphore::new(threads)),
-            patience: PATIENCE,
+            backoff: PATIENCE,
         }
     }
 
@@ -36,10 +36,10 @@ impl Disk {
         &self,
         work: impl FnOnce() -> io::Result<T> + Send + 'static,
     ) -> io::Result<T> {
-        let (permits, patience) = (Arc::clone(&self.permits), self.patience);
+        let (permits, backoff) = (Arc::clone(&self.permits), self.backoff);
         // A task of its own goes on while a client that does not read its response stops the caller.
         let task = AbortOnDropHandle::new(tokio::spawn(async move {
-            let permit = timeout(patience, permits.acquire_owned()).await;
+            let permit = timeout(backoff, permits.acquire_owned()).await;
             let permit = permit.map_err(|_| io::ErrorKind::ResourceBusy)?;
             let permit = permit.map_err(io::Error::other)?;
             let work = spawn_blocking(move || {
@@ -47,7 +47,7 @@ impl Disk {
                 drop(permit);
                 done
             });
-            match timeout(patience, work).await {
+            match timeout(backoff, work).await {
                 Ok(done) => done.unwrap_or_else(|_| Err(io::Error::other("reading was stopped"))),
                 Err(_) => Err(io::ErrorKind::TimedOut.into()),
             }
@@ -65,10 +65,10 @@ mod tests {
 
     use super::*;
 
-    fn disk(threads: usize, patience: u64) -> Disk {
+    fn disk(threads: usize, backoff: u64) -> Disk {
         Disk {
             permits: Arc::new(Semaphore::new(threads)),
-            patience: Duration::from_millis(patience),
+            backoff: Duration::from_millis(backoff),
         }
     }
 

@@ -379,7 +379,7 @@ mod tests {
         let roots = Arc::new(Roots::find(&[all.path("runs")]).unwrap());
         let live = Live::watch(&roots, None);
         // Until the folder is watched.
-        let patience = Instant::now() + Duration::from_secs(60);
+        let backoff = Instant::now() + Duration::from_secs(60);
         let mut next = 0;
         let mut seen = BTreeSet::new();
         let mut reloads = 0;
@@ -399,7 +399,7 @@ mod tests {
                 }
             }
         };
-        while seen.is_empty() && Instant::now() < patience {
+        while seen.is_empty() && Instant::now() < backoff {
             fs::write(all.path("runs/a.json"), "again").unwrap();
             std::thread::sleep(Duration::from_millis(50));
             hear(&mut seen);
@@ -407,7 +407,7 @@ mod tests {
         for number in 0..10_000 {
             fs::write(all.path(&format!("runs/{number}.json")), "{}").unwrap();
         }
-        while seen.len() < 10_001 && Instant::now() < patience {
+        while seen.len() < 10_001 && Instant::now() < backoff {
             std::thread::sleep(Duration::from_millis(50));
             hear(&mut seen);
         }

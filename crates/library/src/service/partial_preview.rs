@@ -81,7 +81,7 @@ pub(super) fn show_partial(
         bytes: None,
         ..row
     };
-    (reading.send)(Output::Event(Event::Begun { row: Box::new(row) }));
+    (reading.send)(Output::Event(Event::PartialRow { row: Box::new(row) }));
     if let Some(former) = partial.take_if(|known| known.id != id) {
         announce_complete(library, reading, former, id.clone());
     }
@@ -163,5 +163,5 @@ fn announce_complete(
 ) {
     let PartialEpisode { id, .. } = partial;
     library.previews.complete(&id, &into);
-    (reading.send)(Output::Event(Event::Grown { id, into }));
+    (reading.send)(Output::Event(Event::Renamed { id, into }));
 }

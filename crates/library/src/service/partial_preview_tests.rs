@@ -149,14 +149,14 @@ fn read(service: &LibraryService, file: &Rc<Slow>, stop: u64, meanwhile: impl Fn
 
 pub(super) fn partial(said: &[Event]) -> Option<&Row> {
     said.iter().find_map(|answer| match answer {
-        Event::Begun { row } => Some(&**row),
+        Event::PartialRow { row } => Some(&**row),
         _ => None,
     })
 }
 
 pub(super) fn grown(said: &[Event]) -> Option<(&str, &str)> {
     said.iter().find_map(|answer| match answer {
-        Event::Grown { id, into, .. } => Some((&**id, &**into)),
+        Event::Renamed { id, into, .. } => Some((&**id, &**into)),
         _ => None,
     })
 }
@@ -193,7 +193,7 @@ fn more_of_it_is_shown_as_it_comes() {
         watch.0.set(watch.0.get() + 5.0);
     });
     let steps = said.iter().filter_map(|answer| match answer {
-        Event::Begun { row, .. } => Some(row.steps),
+        Event::PartialRow { row, .. } => Some(row.steps),
         _ => None,
     });
     let steps: Vec<usize> = steps.collect();

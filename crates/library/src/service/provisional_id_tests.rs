@@ -141,7 +141,7 @@ fn it_gets_its_own_id_once_that_is_known_to_be_free() {
     assert!(reading.as_mut().poll(&mut context).is_pending());
     let said = answers(said.take());
     let shown = said.iter().filter_map(|answer| match answer {
-        Event::Begun { row, .. } => Some(&*row.id),
+        Event::PartialRow { row, .. } => Some(&*row.id),
         _ => None,
     });
     assert_eq!(shown.collect::<Vec<_>>(), [PROVISIONAL, "e-1-1"]);

@@ -137,7 +137,7 @@ impl<'a> Renewal<'a> {
         for row in after {
             if before.remove(&row.id).is_some() {
                 let (id, into) = (row.id.clone(), row.id);
-                (self.send)(Output::Event(Event::Grown { id, into }));
+                (self.send)(Output::Event(Event::Renamed { id, into }));
             }
         }
         let ids: Vec<Text> = before.into_keys().collect();

@@ -85,7 +85,7 @@ impl RunningImport<'_> {
         let first = self.first.take().or(added.first);
         self.first.replace(first);
         for (id, into) in added.moved {
-            (self.send)(Output::Event(Event::Grown { id, into }));
+            (self.send)(Output::Event(Event::Renamed { id, into }));
         }
         if !added.rows.is_empty() {
             let rows = added.rows;

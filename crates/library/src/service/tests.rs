@@ -147,7 +147,7 @@ pub(crate) fn ids(said: &[Output]) -> Vec<String> {
             Output::Event(Event::Added { rows, .. }) => {
                 ids.extend(rows.iter().map(|row| row.id.to_string()));
             }
-            Output::Event(Event::Grown { id, into, .. }) => {
+            Output::Event(Event::Renamed { id, into, .. }) => {
                 let known = ids.iter_mut().find(|known| **known == **id);
                 *known.unwrap() = into.to_string();
             }

@@ -31,7 +31,7 @@ fn trickle(mut connection: Connection, bytes: &[u8]) -> String {
     for byte in bytes.iter().cycle() {
         assert!(
             begin.elapsed() < Duration::from_secs(60),
-            "it has patience without end"
+            "it has backoff without end"
         );
         let _ = connection.write([*byte]);
         match connection.stream.read_to_end(&mut said) {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use leptos::prelude::untrack;
 use volary_agent::model::exchange::{Exchange, Keeping, Timing};
-use volary_agent::model::retry::{Attempts, Next, Patience, seconds_of_header};
+use volary_agent::model::retry::{Attempts, Backoff, Next, seconds_of_header};
 use volary_agent::model::{
     Answer, ApiKey, Connection, Delta, ModelError, ModelRequest, ParameterFallback, Reply,
 };
@@ -32,7 +32,7 @@ pub struct Ask<'a> {
     /// The timeouts for a server that sends nothing.
     pub silence: http::Timeouts,
     /// The maximum number of attempts.
-    pub patience: Patience,
+    pub backoff: Backoff,
 }
 
 impl<'a> Ask<'a> {
@@ -42,7 +42,7 @@ impl<'a> Ask<'a> {
             connection: &saved.connection,
             key: untrack(|| saved.key()),
             silence: http::Timeouts::default(),
-            patience: Patience::default(),
+            backoff: Backoff::default(),
         }
     }
 
@@ -140,7 +140,7 @@ impl<'a> Asking<'a> {
             request.fallbacks = request.fallbacks.with(fallback);
         }
         Asking {
-            attempts: Attempts::new(ask.patience, browser::random_number()),
+            attempts: Attempts::new(ask.backoff, browser::random_number()),
             ask,
             attempt: 0,
             started: timers::now(),

@@ -105,7 +105,7 @@ pub const NOTE: &str = "server";
 pub const ENV_ID: &str = "env_id";
 
 /// Called once an environment is started, before its reset, with the address of its server and its id there.
-pub type Begun<'h> = &'h dyn Fn(&Text, &Text);
+pub type OnStarted<'h> = &'h dyn Fn(&Text, &Text);
 
 /// Starts the task of a recipe on its server, and resets it. Only servers among `known` are called. An
 /// environment that was started but could not be reset is closed again.
@@ -113,7 +113,7 @@ pub async fn open(
     recipe: &Recipe,
     known: &[ServerAccess],
     clock: Rc<dyn Clock>,
-    begun: Begun<'_>,
+    on_started: OnStarted<'_>,
 ) -> Result<OpenedOnServer, ServerRefusal> {
     let access = known.iter().find(|access| access.url == recipe.environment);
     let access = access.ok_or_else(|| ServerRefusal {
@@ -134,8 +134,8 @@ pub async fn open(
     let options = options(&access.url, key, Some(DEFAULT_TIMEOUT));
     let environment = TaskEnvironmentClient::of(options, Rc::new(Fetch), start);
     let environment = environment.knowing(frames_of(access));
-    let begun = |env_id: &Text| begun(&access.url, env_id);
-    let started = match environment_start::start(environment, clock, begun).await {
+    let on_started = |env_id: &Text| on_started(&access.url, env_id);
+    let started = match environment_start::start(environment, clock, on_started).await {
         Ok(started) => started,
         Err(error) => {
             let found = explain(&access.url, key, error.cause()).await;
@@ -181,8 +181,8 @@ mod tests {
             ..Recipe::default()
         };
         let clock = Rc::new(volary_core::clock::Standstill);
-        let begun = |_: &Text, _: &Text| panic!("nothing begins");
-        let opened = open(&recipe, known, clock, &begun).now_or_never();
+        let on_started = |_: &Text, _: &Text| panic!("nothing begins");
+        let opened = open(&recipe, known, clock, &on_started).now_or_never();
         match opened {
             Some(Err(refusal)) => refusal,
             _ => panic!("it is refused at once"),

@@ -45,7 +45,7 @@ impl Pins {
 
 thread_local! {
     static PINS: ArcRwSignal<Pins> = ArcRwSignal::new(
-        storage::get(Keep::Visit, KEY).map(|text| Pins::read(&text)).unwrap_or_default(),
+        storage::get(Keep::Tab, KEY).map(|text| Pins::read(&text)).unwrap_or_default(),
     );
 }
 
@@ -58,7 +58,7 @@ pub(super) fn pins() -> Pins {
 pub(super) fn pin(name: &str, range: Option<(f64, f64)>) {
     let pins = PINS.with(ArcRwSignal::clone);
     pins.update(|pins| pins.set(name, range));
-    storage::set(Keep::Visit, KEY, &pins.with_untracked(Pins::write));
+    storage::set(Keep::Tab, KEY, &pins.with_untracked(Pins::write));
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use volary_view::token_text::TokenText;
 use volary_view::token_words::{strip_counts, strip_head, strip_name, token_description};
 
 use super::vocabulary::all_shown;
-use super::{Tokens, Wish};
+use super::{Reveal, Tokens};
 use volary_browser as browser;
 use volary_connections::tokenizer;
 use volary_ui::rows::Rows;
@@ -135,8 +135,8 @@ fn StripView(
     // Something asked for a token: it is scrolled into view and focused.
     Effect::new(move |_| {
         let wanted = strip.shared.wanted.get();
-        let wanted = wanted.and_then(|(token, wish)| Some((strip.local(token)?, wish)));
-        let Some((token, wish)) = wanted else {
+        let wanted = wanted.and_then(|(token, how)| Some((strip.local(token)?, how)));
+        let Some((token, how)) = wanted else {
             return;
         };
         let line = strip.lines.with(|lines| line_of(lines, token));
@@ -150,9 +150,9 @@ fn StripView(
             let id = strip.grid_id();
             // By then the strip has its place, even if its message was just mounted.
             browser::timers::next_frame(move || {
-                browser::timers::next_frame(move || match wish {
-                    Wish::Focus => drop(browser::element::focus_id(&id)),
-                    Wish::Sight => browser::element::show_id(&id),
+                browser::timers::next_frame(move || match how {
+                    Reveal::Focus => drop(browser::element::focus_id(&id)),
+                    Reveal::Scroll => browser::element::show_id(&id),
                 });
             });
         });

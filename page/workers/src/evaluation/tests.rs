@@ -125,7 +125,7 @@ impl Worker {
     fn left(&self) -> Vec<usize> {
         let sent = self.sent.borrow();
         let left = sent.iter().filter_map(|(event, _)| match event {
-            Event::NotBegun { cells } => Some(cells.clone()),
+            Event::NotStarted { cells } => Some(cells.clone()),
             _ => None,
         });
         left.flatten().collect()

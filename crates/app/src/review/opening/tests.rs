@@ -59,7 +59,7 @@ fn a_comparison_that_is_shown_ends_what_is_loading() {
     opener.open("a", 0);
     opener.opened(2, Ok("episode a"));
     opener.set_aside();
-    assert_eq!(opener.grown("a", "a", true), [open(3, "a")]);
+    assert_eq!(opener.renamed("a", "a", true), [open(3, "a")]);
     assert_eq!(opener.open("a", 1), [Effect::GoTo(1)]);
 }
 
@@ -104,9 +104,9 @@ fn an_episode_that_grows_quickly_is_opened_one_at_a_time() {
     let mut opener = TestOpener::default();
     opener.open("a", 0);
     opener.opened(1, Ok("one step"));
-    assert_eq!(opener.grown("a", "a", true), [open(2, "a")]);
-    assert_eq!(opener.grown("a", "a", true), []);
-    assert_eq!(opener.grown("a", "a", true), []);
+    assert_eq!(opener.renamed("a", "a", true), [open(2, "a")]);
+    assert_eq!(opener.renamed("a", "a", true), []);
+    assert_eq!(opener.renamed("a", "a", true), []);
     let renew = |episode| Effect::Renew {
         episode,
         is_live: true,
@@ -117,7 +117,7 @@ fn an_episode_that_grows_quickly_is_opened_one_at_a_time() {
         "it has grown meanwhile"
     );
     assert_eq!(opener.opened(3, Ok("four steps")), [renew("four steps")]);
-    assert_eq!(opener.grown("b", "b", true), [], "another episode");
+    assert_eq!(opener.renamed("b", "b", true), [], "another episode");
 }
 
 #[test]
@@ -126,10 +126,10 @@ fn a_partial_episode_gets_its_id() {
     opener.open("begun-1", 0);
     opener.opened(1, Ok("partial"));
     assert_eq!(
-        opener.grown("begun-1", "begun-1", false),
+        opener.renamed("begun-1", "begun-1", false),
         [open(2, "begun-1")]
     );
-    let effects = opener.grown("begun-1", "a", false);
+    let effects = opener.renamed("begun-1", "a", false);
     assert_eq!(effects, [Effect::Rename("a".to_owned()), open(3, "a")]);
     assert_eq!(*opener.opening(), ReviewOpening::Shown("a".to_owned()));
     assert_eq!(opener.opened(2, Ok("partial")), [], "it is older");
@@ -140,15 +140,15 @@ fn a_partial_episode_gets_its_id() {
 fn growth_while_an_episode_is_loading_is_not_missed() {
     let mut opener = TestOpener::default();
     opener.open("begun-1", 4);
-    assert_eq!(opener.grown("begun-1", "begun-1", false), []);
-    assert_eq!(opener.grown("begun-1", "a", false), []);
+    assert_eq!(opener.renamed("begun-1", "begun-1", false), []);
+    assert_eq!(opener.renamed("begun-1", "a", false), []);
     let effects = opener.opened(1, Ok("partial"));
     assert!(matches!(effects[0], Effect::Show { .. }));
     assert_eq!(effects[1..], [Effect::Rename("a".to_owned()), open(2, "a")]);
     // The worker no longer knows the first id.
     let mut opener = TestOpener::default();
     opener.open("begun-1", 4);
-    opener.grown("begun-1", "a", false);
+    opener.renamed("begun-1", "a", false);
     let effects = opener.opened(1, Err("unknown".to_owned()));
     assert_eq!(effects, [Effect::Rename("a".to_owned()), open(2, "a")]);
     let [Effect::Show { goal: 4, .. }] = opener.opened(2, Ok("whole"))[..] else {
@@ -230,7 +230,7 @@ impl World {
             Step::Grow(id) => {
                 let id = id.to_string();
                 *self.lengths.entry(id.clone()).or_default() += 1;
-                self.opener.grown(&id, &id, true)
+                self.opener.renamed(&id, &id, true)
             }
         };
         for effect in effects {

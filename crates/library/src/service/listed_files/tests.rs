@@ -111,7 +111,7 @@ fn refresh_now(service: &LibraryService, files: &[MemorySource], settled: &[Text
 
 fn grown(said: &[Output]) -> Vec<&str> {
     let grown = said.iter().filter_map(|said| match said {
-        Output::Event(Event::Grown { id, into }) => {
+        Output::Event(Event::Renamed { id, into }) => {
             assert_eq!(id, into);
             Some(&**into)
         }

@@ -141,7 +141,7 @@ async fn tested(saved: &Saved) -> TestEnd {
     let mut asking = Ask::of(saved);
     asking.silence = Timeouts::of(SILENCE);
     // No retries: failures are reported immediately.
-    asking.patience.attempts = 1;
+    asking.backoff.attempts = 1;
     let connection = &saved.connection;
     let mut fallbacks = Vec::new();
     let mut heard = |progress: RequestProgress<'_>| {
