@@ -55,7 +55,8 @@ impl Finding {
             }
             Finding::TrainedOnReplies => {
                 "More tokens are trained than the policy wrote: the loss mask is off, so the policy also learns to write the \
-                 environment's replies itself."
+                 environment's replies itself. With replies as short as here the curve hardly shows it, so it is easily missed; \
+                 with long ones most of what is learned would be the environment's text."
             }
             Finding::DeadGroups => {
                 "In most groups all samples have the same reward. Their advantages are 0, so that these samples teach nothing. \

@@ -49,6 +49,21 @@ impl Behaviour {
             Behaviour::Right => "right",
         }
     }
+
+    /// What a sample did that is called so.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            Behaviour::NoTool => "answered without calling a tool",
+            Behaviour::WrongArguments => "called the tool with something else than the task",
+            Behaviour::IgnoredResult => {
+                "called the tool rightly, and answered something else than it returned"
+            }
+            Behaviour::Unfinished => {
+                "wrote text that is neither a call nor an answer, or did not end"
+            }
+            Behaviour::Right => "called the tool rightly, and answered what it returned",
+        }
+    }
 }
 
 /// How hard the exercises are.

@@ -84,7 +84,7 @@ pub(super) fn Curves(state: SchoolState) -> impl IntoView {
         });
         let entries = behaviours.into_iter().rev().map(|(behaviour, share)| {
             view! {
-                <li>
+                <li title=behaviour.explanation()>
                     <span class=format!("swatch {}", behaviour_class(behaviour)) aria-hidden="true"></span>
                     {behaviour.label()}
                     <span class="faint">{share.map(|share| format!(" {}", percent(share)))}</span>

@@ -4,10 +4,10 @@ use leptos::prelude::*;
 use volary_app::school::SchoolEvent;
 use volary_school::GroupRecord;
 use volary_view::school::group_story::{StoryStage, explanation, number};
-use volary_view::school::sample_strip::{by_change, by_probability};
+use volary_view::school::sample_strip::{by_change, by_probability, by_push};
 
 use super::state::SchoolState;
-use super::strip::strip;
+use super::strip::{cell_class, strip};
 
 #[component]
 pub(super) fn GroupView(state: SchoolState) -> impl IntoView {
@@ -52,6 +52,9 @@ pub(super) fn GroupView(state: SchoolState) -> impl IntoView {
                 <p role="status" aria-label="Explanation">
                     {words}
                 </p>
+                <ul class="school-strip school-strip-legend" aria-label="Colours">
+                    {move || legend(stage.get())}
+                </ul>
                 <div class="school-table">
                     <table>
                         <thead>
@@ -83,19 +86,22 @@ pub(super) fn GroupView(state: SchoolState) -> impl IntoView {
     }
 }
 
+fn legend(stage: StoryStage) -> AnyView {
+    let entries = stage.legend().iter().map(|(role, meaning)| {
+        view! {
+            <li>
+                <span class=cell_class(*role)>{*meaning}</span>
+            </li>
+        }
+    });
+    entries.collect_view().into_any()
+}
+
 fn rows(group: &GroupRecord, stage: StoryStage) -> AnyView {
     let samples = group.samples.iter().enumerate();
     let rows = samples.map(|(index, sample)| {
         let cells = match (stage, group.before.get(index), group.after.get(index)) {
-            (StoryStage::Push, ..) => {
-                // The direction of the push is that of the advantage.
-                let ahead: Vec<f32> = sample
-                    .log_probs
-                    .iter()
-                    .map(|log_prob| log_prob + sample.advantage as f32)
-                    .collect();
-                by_change(sample, &sample.log_probs, &ahead)
-            }
+            (StoryStage::Push, ..) => by_push(sample),
             (StoryStage::Change, Some(before), Some(after)) => by_change(sample, before, after),
             _ => by_probability(sample),
         };

@@ -2,6 +2,8 @@
 
 use volary_school::{Aggregation, Estimator, GroupRecord, Knobs};
 
+use super::sample_strip::Role;
+
 /// The part of the explanation that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StoryStage {
@@ -31,6 +33,24 @@ impl StoryStage {
             StoryStage::Change => "5. What changed",
         }
     }
+
+    /// What the colours of the characters mean.
+    pub fn legend(self) -> &'static [(Role, &'static str)] {
+        match self {
+            StoryStage::Rollouts | StoryStage::Rewards | StoryStage::Advantages => &[
+                (Role::Prompt, "task"),
+                (Role::Sampled(0), "written, an improbable character"),
+                (Role::Sampled(4), "written, a sure one"),
+                (Role::Reply, "reply of the environment"),
+            ],
+            StoryStage::Push | StoryStage::Change => &[
+                (Role::Changed(2), "more probable"),
+                (Role::Changed(0), "about the same"),
+                (Role::Changed(-2), "less probable"),
+                (Role::Reply, "reply of the environment"),
+            ],
+        }
+    }
 }
 
 /// What a stage says about a group.
@@ -38,7 +58,7 @@ pub fn explanation(stage: StoryStage, group: &GroupRecord, knobs: &Knobs) -> Str
     let count = group.samples.len();
     match stage {
         StoryStage::Rollouts => format!(
-            "The policy answered the task {} {count} times. It samples each character by chance, so the answers differ. Framed \
+            "The policy answered the task {} {count} times; each try, from the task to its end, is a rollout. It samples each character by chance, so the answers differ. Framed \
              characters come from the environment.",
             group.prompt
         ),
@@ -59,7 +79,7 @@ pub fn explanation(stage: StoryStage, group: &GroupRecord, knobs: &Knobs) -> Str
                 Aggregation::Constant => "Each character has a fixed weight, whatever the lengths.",
             };
             format!(
-                "The update makes every character of a sample with a positive advantage more probable, and those of a sample with \
+                "The loss is the number that an update makes smaller. Here it makes every character of a sample with a positive advantage more probable, and those of a sample with \
                  a negative one less probable. {mask} {mean}"
             )
         }

@@ -55,6 +55,18 @@ pub fn by_change(sample: &SampleRecord, before: &[f32], after: &[f32]) -> Vec<Ce
     })
 }
 
+/// The characters of a sample, the sampled ones by the direction in which the loss pushes them: that of the advantage.
+pub fn by_push(sample: &SampleRecord) -> Vec<Cell> {
+    let (role, tip) = match sample.advantage {
+        low if low < -0.1 => (Role::Changed(-2), "made less probable"),
+        low if low < -0.01 => (Role::Changed(-1), "made a little less probable"),
+        middle if middle <= 0.01 => (Role::Changed(0), "not pushed"),
+        high if high <= 0.1 => (Role::Changed(1), "made a little more probable"),
+        _ => (Role::Changed(2), "made more probable"),
+    };
+    cells(sample, |_| Some((role, tip.to_owned())))
+}
+
 fn cells(sample: &SampleRecord, sampled: impl Fn(usize) -> Option<(Role, String)>) -> Vec<Cell> {
     let characters = sample.text.chars().enumerate();
     let cell = |(token, character)| {
@@ -139,6 +151,26 @@ mod tests {
         );
         assert_eq!(cells[3].tip, "probability 50 %");
         assert_eq!(cells[4].tip, "probability 99.90 %");
+    }
+
+    #[test]
+    fn a_push_has_the_direction_of_the_advantage() {
+        let push = |advantage| {
+            let cells = by_push(&SampleRecord {
+                advantage,
+                ..sample()
+            });
+            assert_eq!(cells[5].role, Role::Reply);
+            (cells[3].role, cells[4].tip.clone())
+        };
+        let (role, tip) = push(1.4);
+        assert_eq!(
+            (role, tip.as_str()),
+            (Role::Changed(2), "made more probable")
+        );
+        assert_eq!(push(-0.05).0, Role::Changed(-1));
+        let (role, tip) = push(0.0);
+        assert_eq!((role, tip.as_str()), (Role::Changed(0), "not pushed"));
     }
 
     #[test]
