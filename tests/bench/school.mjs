@@ -1,6 +1,7 @@
 // The school in Chromium: trains with several seeds, each until nine of ten samples of the last five updates are right, on
 // average. Prints one JSON object: the updates a second of the first 100 updates, the seconds to 90 % (median, and how
-// many seeds never reached it), and the longest time between two drawings while it trained.
+// many seeds never reached it), the longest time between two drawings while it trained, and the gzipped bytes that the
+// school's page and worker load after the first view of the playground.
 
 import { chromium } from "@playwright/test";
 
@@ -17,6 +18,8 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
 });
 try {
+  const lazyBytes = await loaded();
+  console.error(`${lazyBytes} bytes`);
   const runs = [];
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const run = await train(seed);
@@ -34,12 +37,32 @@ try {
       failed: runs.length - reached.length,
       seeds: runs.length,
       drawing_median: median(runs.map((run) => run.drawing)),
+      lazy_bytes: lazyBytes,
       drawing_most: Math.max(...runs.map((run) => run.drawing)),
     }),
   );
 } finally {
   await browser.close();
   await server.close();
+}
+
+async function loaded() {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: "block" });
+  const page = await context.newPage();
+  try {
+    await page.goto(server.url);
+    // What the playground loads by itself is not the school's.
+    await page.waitForLoadState("networkidle");
+    await page.waitForTimeout(5_000);
+    const before = server.sent.length;
+    await page.goto(`${server.url}#/learn/school`);
+    await page.getByRole("status", { name: "Run" }).getByText("Not trained yet").waitFor();
+    await page.getByRole("button", { name: "Train", exact: true }).click();
+    await page.getByRole("status", { name: "Run" }).getByText(/^Update \d/).waitFor();
+    return server.sent.slice(before).reduce((sum, { bytes }) => sum + bytes, 0);
+  } finally {
+    await context.close();
+  }
 }
 
 async function train(seed) {
