@@ -123,6 +123,29 @@ test("brackets lead through the filtered table, and the address keeps it", () =>
     await review.rows(10);
   }));
 
+test("where there is no further failure, the page says so", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const lines = [tried("task-0", "wren", 1), tried("task-1", "finch", 0), tried("task-2", "wren", 1)];
+    const review = await imported(page, lines.map((line) => JSON.stringify(line)).join("\n"), 3);
+    await sort(review, "Name");
+    await review.link(/task-0-wren/).click();
+    const next = page.getByRole("button", { name: "Next failure", exact: true });
+    const said = page.getByRole("status", { name: "Failures" });
+    await next.waitFor();
+    assert.equal(await next.getAttribute("aria-disabled"), "false");
+    await next.click();
+    await page.waitForURL(/task-1-finch/);
+    await page.waitForFunction(() => document.querySelector(".sequence [aria-disabled]")?.ariaDisabled === "true");
+    assert.equal(await next.getAttribute("title"), "No failure after this one.");
+    await page.keyboard.press("e");
+    await said.getByText("No failure after this one.").waitFor();
+    await page.keyboard.press("E");
+    await said.getByText("No failure before this one.").waitFor();
+    await page.keyboard.press("]");
+    await page.waitForURL(/task-2-wren/);
+    await page.waitForFunction(() => !document.querySelector(".sequence [aria-label=Failures]")?.textContent);
+  }));
+
 test("50 failures are read with one key each, with the failing line in view", () =>
   visit({ hash: "#/review" }, async (page) => {
     const failures = Array.from({ length: 50 }, (_, at) => tried(`task-${at}`, "finch", 0));
