@@ -11,6 +11,7 @@ use crate::pages;
 use volary_browser::storage::{self, Keep};
 use volary_browser::{appearance, element, files, keys, location};
 use volary_playground::files as playground_files;
+use volary_playground::next_action::focus_next_action;
 use volary_playground::page::PlaygroundPage;
 use volary_playground::state::Playground;
 use volary_playground::{choices, start, url_sync};
@@ -128,12 +129,6 @@ pub fn app() -> AnyView {
         <Show when=move || was_asked.get()>{lazy("the help", pages::key_help)}</Show>
     }
     .into_any()
-}
-
-/// Moves the focus to where the person acts: the first field of the chosen tool, or the first tool.
-fn focus_next_action() -> bool {
-    element::focus_within("tools", "form :is(input, select, textarea)")
-        || element::focus_within("tools", ".tools-list button")
 }
 
 /// The root component in a frame of another page (`?embed=1`).

@@ -262,6 +262,12 @@ pub fn focused_id() -> Option<String> {
     Some(focused.id()).filter(|id| !id.is_empty())
 }
 
+/// Whether nothing has the focus, or only the element with an id: moving the focus disturbs nobody.
+pub fn is_focus_free(id: &str) -> bool {
+    let focused = web_sys::window().and_then(|window| window.document()?.active_element());
+    focused.is_none_or(|focused| focused.tag_name() == "BODY" || focused.id() == id)
+}
+
 /// Returns an attribute of the focused element or its nearest ancestor that has it, if the focus is within another
 /// element.
 pub fn attribute_around_focus(within: &Element, attribute: &str) -> Option<String> {
