@@ -100,6 +100,26 @@ test("search, filter, order, columns and position are in the address and come ba
     await page.waitForURL((url) => !url.hash.includes("filter="));
   }));
 
+test("the menu of columns closes when the person goes on elsewhere", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const review = await imported(page, runs(2), 4);
+    const menu = page.locator("summary", { hasText: "Columns" });
+    const cost = page.getByRole("checkbox", { name: "Cost", exact: true });
+    await menu.click();
+    await cost.check();
+    assert.ok(await cost.isVisible(), "a choice within it keeps it open");
+    await page.getByRole("heading", { name: "Trajectories", exact: true }).click();
+    await cost.waitFor({ state: "hidden" });
+    await menu.click();
+    await cost.waitFor();
+    // Escape closes it wherever the focus is.
+    await page.getByRole("searchbox", { name: "Search" }).focus();
+    await page.keyboard.press("Escape");
+    await cost.waitFor({ state: "hidden" });
+    assert.ok(await menu.evaluate((summary) => summary === document.activeElement));
+    await review.table.getByRole("columnheader", { name: /^Cost/ }).waitFor();
+  }));
+
 test("brackets lead through the filtered table, and the address keeps it", () =>
   visit({ hash: "#/review" }, async (page) => {
     const review = await imported(page, runs(10), 20);

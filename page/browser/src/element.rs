@@ -370,20 +370,6 @@ pub fn is_details_open(event: &Event) -> bool {
     details.is_some_and(|details| details.has_attribute("open"))
 }
 
-/// Closes the `details` element of an event; the focus returns to its summary.
-pub fn close_details(event: &Event) {
-    let details = event.current_target();
-    let Some(details) = details.and_then(|details| details.dyn_into::<Element>().ok()) else {
-        return;
-    };
-    // Neither can fail: the name and the selector are well-formed.
-    let _ = details.remove_attribute("open");
-    let summary = details.query_selector("summary").ok().flatten();
-    if let Some(summary) = summary.and_then(|summary| summary.dyn_into::<HtmlElement>().ok()) {
-        focus(&summary);
-    }
-}
-
 /// Focuses a child of an element's only child.
 pub fn focus_grandchild(element: &Element, place: usize) {
     let child = u32::try_from(place)
