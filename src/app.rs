@@ -166,7 +166,7 @@ fn Header(
         };
         let current = move || (pages.shown.get() == page).then_some("page");
         view! {
-            <a href=address aria-current=current>
+            <a href=address title=page.purpose() aria-current=current>
                 {*name}
             </a>
         }

@@ -162,6 +162,14 @@ test("words of the field stand next to plain ones", () =>
     await playground.choose("submit_answer");
     await texts(page.getByRole("region", { name: "Act", exact: true }), "Hands in your answer. This ends the episode.");
     await texts(playground.status, "in progress");
+    const policies = await playground.policy.getByRole("option").allInnerTexts();
+    for (const name of ["Manual (you act)", "Oracle (knows the answer)"]) assert.ok(policies.includes(name), `${policies}`);
+    await page.getByRole("button", { name: "What do “environment”, “tool” and “message” mean?" }).click();
+    await page.getByText("A state, the tools that act on it,").waitFor();
+    await page.keyboard.press("Escape");
+    const described = (control) => control.getAttribute("title");
+    assert.match(await described(page.getByRole("link", { name: "Environments", exact: true })), /^The worlds in which agents act/);
+    assert.match(await described(page.getByRole("button", { name: "Raw JSON" }).first()), /instead of filling in fields$/);
   }));
 
 test("on a phone the task comes first, and files are in a menu", () =>
