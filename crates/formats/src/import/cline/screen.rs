@@ -1,5 +1,8 @@
 //! The messages shown to the user of Cline: `{ts, type: "say" | "ask", say | ask, text, …}`, with the tokens and cost
 //! of each request.
+//!
+//! What is shown between two requests to the model is one response, hence one step. The output of a command is shown in
+//! pieces.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{AnyMessage, Role, ToolCall, object};
@@ -8,6 +11,9 @@ use volary_episode::episode::{Episode, StepError, Usage};
 use crate::import::chat;
 use crate::import::members::{Members, count, moment, number, text_at};
 use crate::import::transcript::Transcript;
+
+/// What Cline appends to a command that waits for approval.
+const WAITS: &str = "REQ_APP";
 
 /// A request to the model.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +80,8 @@ pub(super) fn read(
 ) -> Vec<Json> {
     let mut others = Vec::new();
     let mut asked = Request::default();
+    // Whether a request is known, and whether its response has begun.
+    let (mut is_asked, mut has_begun) = (false, false);
     let mut thoughts: Vec<Text> = Vec::new();
     let mut model: Option<Text> = None;
     for value in screen {
@@ -98,6 +106,7 @@ pub(super) fn read(
             }
             "api_req_started" => {
                 asked = request(&value);
+                (is_asked, has_begun) = (true, false);
                 continue;
             }
             // An empty one asks whether the task is done.
@@ -106,7 +115,8 @@ pub(super) fn read(
                 chat::acted(text.into(), Vec::new())
             }
             "command" => {
-                let call = ToolCall::new("", "execute_command", object!({ "command": text }));
+                let command = text.strip_suffix(WAITS).unwrap_or(&text);
+                let call = ToolCall::new("", "execute_command", object!({ "command": command }));
                 chat::acted(Json::Null, vec![call])
             }
             "tool" | "use_mcp_server" | "browser_action" | "use_subagents" => {
@@ -115,6 +125,9 @@ pub(super) fn read(
             "command_output" | "mcp_server_response" | "browser_action_result"
                 if let Some((id, name)) = last_call(transcript) =>
             {
+                if transcript.answer_on(&id, &text, when) {
+                    continue;
+                }
                 chat::answer(id, name, text.into())
             }
             "error" | "diff_error" | "api_req_failed" | "clineignore_error" | "rooignore_error" => {
@@ -134,7 +147,21 @@ pub(super) fn read(
         };
         episode.started = episode.started.or(when);
         said.details.started = when;
+        if said.message.role() == Role::User {
+            is_asked = false;
+        }
+        if said.message.role() == Role::Assistant && is_asked && has_begun {
+            let thoughts = thoughts.drain(..);
+            if let Some(step) = transcript.last_mut() {
+                let known = step.details.reasoning.take().into_iter();
+                let all: Vec<Text> = known.chain(thoughts).collect();
+                step.details.reasoning = (!all.is_empty()).then(|| all.join("\n\n").into());
+            }
+            transcript.act_on(said);
+            continue;
+        }
         if said.message.role() == Role::Assistant {
+            has_begun = true;
             let asked = std::mem::take(&mut asked);
             said.details.usage = asked.usage;
             said.details.errors = asked.errors;
