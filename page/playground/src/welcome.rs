@@ -80,10 +80,13 @@ fn try_it(playground: Playground) {
     start_over(playground);
     spawn(async move {
         playground.settled().await;
+        // The panes are drawn in the next frame at the latest.
         timers::next_frame(|| {
-            if element::is_focus_free(ACTION) {
-                focus_next_action();
-            }
+            timers::next_frame(|| {
+                if element::is_focus_free(ACTION) {
+                    focus_next_action();
+                }
+            });
         });
     });
 }
