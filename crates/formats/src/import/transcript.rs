@@ -1,7 +1,7 @@
 //! Groups messages into steps: an action starts a step, and the following messages are its result.
 
 use volary_core::json::{Object, Text};
-use volary_core::{AnyMessage, Message, Role, ToolCall, ToolRequestMessage, ToolResponseMessage};
+use volary_core::{AnyMessage, Message, Role, ToolCall, ToolResponseMessage};
 use volary_episode::episode::{
     Ending, Episode, Outcome, StepDetails, StepError, StepRecord, call_id,
 };
@@ -154,56 +154,6 @@ impl Transcript {
         }
     }
 
-    /// Adds a text and calls of the same response of a model to the last step, if there is one. Its other details stay.
-    pub fn act_on(&mut self, said: ImportedMessage) {
-        let Some(last) = self.steps.last_mut() else {
-            return self.act(said);
-        };
-        let (body, calls) = match said.message {
-            AnyMessage::Request(request) => (request.body, request.tool_calls),
-            AnyMessage::Plain(message) => (message.body, Vec::new()),
-            AnyMessage::Response(response) => (response.body, Vec::new()),
-        };
-        if let AnyMessage::Plain(message) = &mut last.action
-            && !calls.is_empty()
-        {
-            last.action = AnyMessage::from(ToolRequestMessage {
-                body: std::mem::take(&mut message.body),
-                tool_calls: Vec::new(),
-            });
-        }
-        if let Some(text) = body.content.filter(|text| !text.is_empty()) {
-            append(&mut last.action, &text, "\n\n");
-        }
-        for call in calls {
-            self.add_call(call);
-        }
-    }
-
-    /// Adds a line to the last observation, if it answers this call. Returns `false` if it does not.
-    pub fn answer_on(&mut self, call: &str, text: &str, when: Option<f64>) -> bool {
-        let Some(step) = self.steps.last_mut() else {
-            return false;
-        };
-        let started = step.details.started;
-        let Outcome::Observed { messages, .. } = &mut step.outcome else {
-            return false;
-        };
-        let Some(last @ AnyMessage::Response(_)) = messages.last_mut() else {
-            return false;
-        };
-        let is_same =
-            matches!(last, AnyMessage::Response(response) if *response.tool_call_id == *call);
-        if is_same && !text.is_empty() {
-            append(last, text, "\n");
-        }
-        if let (true, Some(start), Some(end)) = (is_same, started, when) {
-            let so_far = step.seconds.unwrap_or_default();
-            step.seconds = Some(so_far.max(time::between(start, end)));
-        }
-        is_same
-    }
-
     /// Appends an input or an observation, whatever its role.
     pub fn observe(&mut self, said: ImportedMessage) {
         let message = match said.message {
@@ -277,16 +227,6 @@ impl Transcript {
         episode.start = self.start;
         episode.steps = self.steps;
     }
-}
-
-fn append(message: &mut AnyMessage, text: &str, delimiter: &str) {
-    let body = match message {
-        AnyMessage::Request(message) => &mut message.body,
-        AnyMessage::Response(message) => &mut message.body,
-        AnyMessage::Plain(message) => &mut message.body,
-    };
-    // Fails only for JSON that is no list of blocks, which no reader that appends makes.
-    let _ = body.append_text(text, delimiter);
 }
 
 /// The outcome of an action without observations yet.
