@@ -11,6 +11,7 @@ use crate::pages;
 use volary_browser::storage::{self, Keep};
 use volary_browser::{appearance, element, files, keys, location};
 use volary_playground::files as playground_files;
+use volary_playground::next_action::focus_next_action;
 use volary_playground::page::PlaygroundPage;
 use volary_playground::state::Playground;
 use volary_playground::{choices, start, url_sync};
@@ -130,12 +131,6 @@ pub fn app() -> AnyView {
     .into_any()
 }
 
-/// Moves the focus to where the person acts: the first field of the chosen tool, or the first tool.
-fn focus_next_action() -> bool {
-    element::focus_within("tools", "form :is(input, select, textarea)")
-        || element::focus_within("tools", ".tools-list button")
-}
-
 /// The root component in a frame of another page (`?embed=1`).
 pub fn embedded() -> AnyView {
     start::provide();
@@ -171,7 +166,7 @@ fn Header(
         };
         let current = move || (pages.shown.get() == page).then_some("page");
         view! {
-            <a href=address aria-current=current>
+            <a href=address title=page.purpose() aria-current=current>
                 {*name}
             </a>
         }

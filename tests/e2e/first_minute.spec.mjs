@@ -41,14 +41,35 @@ for (const theme of ["light", "dark"]) {
       await guide(page).getByText("That was an agent.").waitFor();
       await accessible(page);
       // The person acts next.
-      assert.equal(await playground.policy.locator("option:checked").innerText(), "Manual");
-      await page.getByRole("button", { name: "Now try it yourself" }).click();
+      assert.equal(await playground.policy.inputValue(), "Manual");
+      // One action is offered first, and it has the focus that the demonstration began with.
+      const again = page.getByRole("button", { name: "Now try it yourself" });
+      assert.ok(await again.evaluate((button) => button === document.activeElement));
+      assert.equal(await page.locator("main button:is(.primary, .bright):visible").count(), 1);
+      await page.keyboard.press("Enter");
       await playground.says("0 steps", "in progress");
+      await page.waitForFunction(() => document.activeElement?.matches("#tools form :is(input, textarea)"));
       await watch.waitFor();
       await lesson.click();
       await page.getByRole("heading", { name: "What an agent loop is" }).waitFor();
     }));
 }
+
+test("a demonstration does not take the focus from what the person does meanwhile", () =>
+  visit({}, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await page.getByRole("button", { name: "Watch it solve this" }).click();
+    await guide(page).getByText("An agent is at work.").waitFor();
+    await playground.environment.focus();
+    await guide(page).getByText("That was an agent.").waitFor();
+    assert.ok(await playground.environment.evaluate((field) => field === document.activeElement));
+    // Without the guide, the next task is what comes next.
+    const next = page.getByRole("button", { name: "Next task" });
+    assert.ok(await next.evaluate((button) => !button.classList.contains("primary")));
+    await guide(page).getByRole("button", { name: /Dismiss/ }).click();
+    await page.locator(".next-task .primary").waitFor();
+  }));
 
 test("a demonstration begins at the start, and leaves the pace of runs as it was", () =>
   visit({}, async (page) => {
@@ -141,6 +162,14 @@ test("words of the field stand next to plain ones", () =>
     await playground.choose("submit_answer");
     await texts(page.getByRole("region", { name: "Act", exact: true }), "Hands in your answer. This ends the episode.");
     await texts(playground.status, "in progress");
+    const policies = await playground.policy.getByRole("option").allInnerTexts();
+    for (const name of ["Manual (you act)", "Oracle (knows the answer)"]) assert.ok(policies.includes(name), `${policies}`);
+    await page.getByRole("button", { name: "What do “environment”, “tool” and “message” mean?" }).click();
+    await page.getByText("A state, the tools that act on it,").waitFor();
+    await page.keyboard.press("Escape");
+    const described = (control) => control.getAttribute("title");
+    assert.match(await described(page.getByRole("link", { name: "Environments", exact: true })), /^The worlds in which agents act/);
+    assert.match(await described(page.getByRole("button", { name: "Raw JSON" }).first()), /instead of filling in fields$/);
   }));
 
 test("on a phone the task comes first, and files are in a menu", () =>

@@ -165,7 +165,9 @@ test("a note is attached to a step, stored, and exported", () =>
     await page.keyboard.press("j");
     await page.getByRole("tab", { name: "Notes" }).click();
     const form = page.getByRole("form", { name: "Note" });
-    await form.getByRole("button", { name: "This step" }).click();
+    // The selected step, without a choice.
+    await form.getByText("About: Step 1").waitFor();
+    assert.equal(await form.getByRole("button", { name: "This step" }).getAttribute("aria-pressed"), "true");
     await form.getByLabel("Note", { exact: true }).fill("It looks before it takes.");
     await form.getByLabel("Verdict").selectOption("good");
     await form.getByLabel("Your name").fill("ada");

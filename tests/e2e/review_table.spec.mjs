@@ -77,7 +77,7 @@ test("search, filter, order, columns and position are in the address and come ba
     await review.rows(58);
     await page.waitForURL(/q=taken/);
     await page.locator("summary", { hasText: "Columns" }).click();
-    await page.getByRole("checkbox", { name: "Errors", exact: true }).check();
+    await page.getByRole("checkbox", { name: "Calls", exact: true }).check();
     await page.locator("summary", { hasText: "Columns" }).click();
     await page.locator(".table-body").evaluate((body) => body.scrollTo(0, 800));
     await page.waitForURL(/row=20/);
@@ -88,6 +88,8 @@ test("search, filter, order, columns and position are in the address and come ba
     await page.waitForFunction(() => document.querySelector(".table-body").scrollTop === 800);
     assert.equal(page.url(), address);
     assert.equal(await page.getByRole("searchbox", { name: "Search" }).inputValue(), "taken");
+    await review.table.getByRole("columnheader", { name: "Calls" }).waitFor();
+    // Some runs have errors, so this column needs no choice.
     await review.table.getByRole("columnheader", { name: "Errors" }).waitFor();
     const name = review.table.getByRole("columnheader", { name: /^Name/ });
     assert.equal(await name.getAttribute("aria-sort"), "ascending");
@@ -98,6 +100,26 @@ test("search, filter, order, columns and position are in the address and come ba
     await tab.close();
     await page.getByRole("button", { name: "Remove filter" }).click();
     await page.waitForURL((url) => !url.hash.includes("filter="));
+  }));
+
+test("the menu of columns closes when the person goes on elsewhere", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const review = await imported(page, runs(2), 4);
+    const menu = page.locator("summary", { hasText: "Columns" });
+    const cost = page.getByRole("checkbox", { name: "Cost", exact: true });
+    await menu.click();
+    await cost.check();
+    assert.ok(await cost.isVisible(), "a choice within it keeps it open");
+    await page.getByRole("heading", { name: "Trajectories", exact: true }).click();
+    await cost.waitFor({ state: "hidden" });
+    await menu.click();
+    await cost.waitFor();
+    // Escape closes it wherever the focus is.
+    await page.getByRole("searchbox", { name: "Search" }).focus();
+    await page.keyboard.press("Escape");
+    await cost.waitFor({ state: "hidden" });
+    assert.ok(await menu.evaluate((summary) => summary === document.activeElement));
+    await review.table.getByRole("columnheader", { name: /^Cost/ }).waitFor();
   }));
 
 test("brackets lead through the filtered table, and the address keeps it", () =>
@@ -121,6 +143,29 @@ test("brackets lead through the filtered table, and the address keeps it", () =>
     await position.getByText("2 of 10").waitFor();
     await page.getByRole("link", { name: "Trajectories" }).click();
     await review.rows(10);
+  }));
+
+test("where there is no further failure, the page says so", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const lines = [tried("task-0", "wren", 1), tried("task-1", "finch", 0), tried("task-2", "wren", 1)];
+    const review = await imported(page, lines.map((line) => JSON.stringify(line)).join("\n"), 3);
+    await sort(review, "Name");
+    await review.link(/task-0-wren/).click();
+    const next = page.getByRole("button", { name: "Next failure", exact: true });
+    const said = page.getByRole("status", { name: "Failures" });
+    await next.waitFor();
+    assert.equal(await next.getAttribute("aria-disabled"), "false");
+    await next.click();
+    await page.waitForURL(/task-1-finch/);
+    await page.waitForFunction(() => document.querySelector(".sequence [aria-disabled]")?.ariaDisabled === "true");
+    assert.equal(await next.getAttribute("title"), "No failure after this one.");
+    await page.keyboard.press("e");
+    await said.getByText("No failure after this one.").waitFor();
+    await page.keyboard.press("E");
+    await said.getByText("No failure before this one.").waitFor();
+    await page.keyboard.press("]");
+    await page.waitForURL(/task-2-wren/);
+    await page.waitForFunction(() => !document.querySelector(".sequence [aria-label=Failures]")?.textContent);
   }));
 
 test("50 failures are read with one key each, with the failing line in view", () =>

@@ -2,13 +2,14 @@
 //!
 //! Steps are paired by decreasing similarity: same action and outcome, same action, same tools, and finally by
 //! position. Each criterion only pairs steps within the gaps that stronger criteria left, so rows never cross. See
-//! [`sequence`] for the algorithm, [`lines`] for two texts, and [`grid`] for more than two episodes.
+//! [`sequence`] for the algorithm, [`lines`] for two texts and [`similar`] for their lines, and [`grid`] for more than two episodes.
 //!
 //! Times, ids of calls and usage are not compared: they differ from run to run.
 
 pub mod grid;
 pub mod lines;
 pub mod sequence;
+pub mod similar;
 
 use std::collections::HashMap;
 use std::hash::Hash;

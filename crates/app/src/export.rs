@@ -103,7 +103,7 @@ pub const LDP: FileFormat = FileFormat {
 
 pub const SLIME_SAMPLE: FileFormat = FileFormat {
     name: "slime Sample (JSONL)",
-    description: "Tokens, loss mask and reward, for training.",
+    description: "Tokens, loss mask and reward, for training with slime, a framework for reinforcement learning.",
     ending: "sample.jsonl",
     media_type: "application/jsonl",
     encode: |episode| lines(slime::sample(episode)),
@@ -111,7 +111,7 @@ pub const SLIME_SAMPLE: FileFormat = FileFormat {
 
 pub const SLIME_INTERACTION: FileFormat = FileFormat {
     name: "slime InteractionResult (JSONL)",
-    description: "The same with the messages.",
+    description: "The same with the messages, as slime's agents return it.",
     ending: "interaction.jsonl",
     media_type: "application/jsonl",
     encode: |episode| lines(slime::interaction(episode)),

@@ -219,6 +219,30 @@ fn reviews_of_evalscope_are_read_with_their_predictions() {
 }
 
 #[test]
+fn a_trial_of_terminal_bench_is_read_with_its_recording() {
+    let folder = Folder::new("terminal-bench");
+    let result = r#"{"trial_name": "shed.1-of-1", "task_id": "shed", "instruction": "Open the shed.", "is_resolved": true, "failure_mode": "unset"}"#;
+    let cast = "{\"version\": 2, \"width\": 80, \"height\": 24}\n\
+                [1.0, \"i\", \"ls\\r\"]\n[1.5, \"o\", \"box\\r\\n\"]\n";
+    folder.write("run/shed/1-of-1/results.json", result);
+    folder.write("run/shed/1-of-1/sessions/agent.cast", cast);
+    folder.write("run/shed/1-of-1/panes/post-agent.txt", "root#\n");
+    let run = folder.path("run");
+    let output = volary(&["stats", "--json", &run]);
+    assert!(
+        !output.stderr.contains("not supported"),
+        "{}",
+        output.stderr
+    );
+    let rows = output.json().remove(0)["rows"].as_array().unwrap().clone();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(
+        (&rows[0]["steps"], &rows[0]["reward"]),
+        (&1.into(), &1.0.into())
+    );
+}
+
+#[test]
 fn sensitive_texts_are_listed_and_can_be_masked() {
     let folder = Folder::new("sensitive");
     let key = "sk-ant-0123456789abcdef0123";

@@ -332,6 +332,24 @@ mod tests {
     }
 
     #[test]
+    fn unrelated_lines_are_not_compared_with_each_other() {
+        let old = "I look for the file first.\nbash {\"command\": \"ls\"}";
+        let new = "bash {\"command\": \"ls src\"}";
+        let [said, left, right] = &lines(old, new)[..] else {
+            panic!("three lines");
+        };
+        let plain = Marked::plain("I look for the file first.");
+        assert_eq!(*said, ComparedLine::Left(plain));
+        let marked = |mark: &str| Marked {
+            before: "bash {\"command\": \"ls".into(),
+            mark: mark.into(),
+            after: "\"}".into(),
+        };
+        assert_eq!(*left, ComparedLine::Left(marked("")));
+        assert_eq!(*right, ComparedLine::Right(marked(" src")));
+    }
+
+    #[test]
     fn equal_lines_are_left_out() {
         let long = |end: &str| {
             let lines: Vec<String> = (0..50).map(|line| format!("line {line}")).collect();

@@ -10,7 +10,7 @@ use super::summary::{reward_text, seconds_text};
 use super::training::figure_text;
 
 /// The columns shown by default.
-pub const FIRST_COLUMNS: [Column; 12] = [
+pub const FIRST_COLUMNS: [Column; 13] = [
     Column::Name,
     Column::Environment,
     Column::Task,
@@ -18,6 +18,7 @@ pub const FIRST_COLUMNS: [Column; 12] = [
     Column::Agent,
     Column::Reward,
     Column::Steps,
+    Column::Errors,
     Column::Tokens,
     Column::Cost,
     Column::Time,

@@ -37,6 +37,19 @@ impl WelcomeStage {
         !matches!(self, WelcomeStage::Acting | WelcomeStage::Finished)
     }
 
+    /// Whether the guide has the action that comes next, so that other buttons step back.
+    pub fn leads(self) -> bool {
+        self == WelcomeStage::Watched
+    }
+
+    /// The button below the text: what a newcomer does first, or next.
+    pub fn action(self) -> &'static str {
+        match self {
+            WelcomeStage::Watching | WelcomeStage::Watched => "Now try it yourself",
+            _ => "Watch it solve this",
+        }
+    }
+
     /// Its CSS classes.
     pub fn class(self) -> &'static str {
         match self {
@@ -115,6 +128,14 @@ mod tests {
         assert_eq!(stage(0, Ending::Open, true), WelcomeStage::Watching);
         assert_eq!(stage(2, Ending::Done, true), WelcomeStage::Watching);
         assert_eq!(stage(2, Ending::Done, false), WelcomeStage::Watched);
+        for (steps, is_running) in [(0, true), (2, true), (2, false)] {
+            let stage = stage(steps, Ending::Done, is_running);
+            assert_eq!(stage.action(), "Now try it yourself");
+            assert_eq!(stage.leads(), !is_running, "it waits for the agent");
+        }
+        let invitation = WelcomeStage::Invitation;
+        assert_eq!(invitation.action(), "Watch it solve this");
+        assert!(!invitation.leads(), "Step is as good a beginning");
         // Reset starts over.
         assert_eq!(stage(0, Ending::Open, false), WelcomeStage::Invitation);
     }

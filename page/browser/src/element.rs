@@ -262,6 +262,12 @@ pub fn focused_id() -> Option<String> {
     Some(focused.id()).filter(|id| !id.is_empty())
 }
 
+/// Whether nothing has the focus, or only the element with an id: moving the focus disturbs nobody.
+pub fn is_focus_free(id: &str) -> bool {
+    let focused = web_sys::window().and_then(|window| window.document()?.active_element());
+    focused.is_none_or(|focused| focused.tag_name() == "BODY" || focused.id() == id)
+}
+
 /// Returns an attribute of the focused element or its nearest ancestor that has it, if the focus is within another
 /// element.
 pub fn attribute_around_focus(within: &Element, attribute: &str) -> Option<String> {
@@ -362,20 +368,6 @@ pub fn is_details_open(event: &Event) -> bool {
     let details = event.current_target();
     let details = details.and_then(|details| details.dyn_into::<Element>().ok());
     details.is_some_and(|details| details.has_attribute("open"))
-}
-
-/// Closes the `details` element of an event; the focus returns to its summary.
-pub fn close_details(event: &Event) {
-    let details = event.current_target();
-    let Some(details) = details.and_then(|details| details.dyn_into::<Element>().ok()) else {
-        return;
-    };
-    // Neither can fail: the name and the selector are well-formed.
-    let _ = details.remove_attribute("open");
-    let summary = details.query_selector("summary").ok().flatten();
-    if let Some(summary) = summary.and_then(|summary| summary.dyn_into::<HtmlElement>().ok()) {
-        focus(&summary);
-    }
 }
 
 /// Focuses a child of an element's only child.

@@ -6,7 +6,7 @@
 //! - [`clock`]: the clock of environments; [`timers`]: delays, animation frames.
 //! - [`location`]: the hash; [`files`]: save, pick, drop, download; [`clipboard`]; [`storage`]: small values
 //!   stored between visits; [`keys`]: key presses anywhere; [`first_interaction`]; [`printer`]; [`full_screen`]; [`element`]:
-//!   measuring and focusing; [`text_selection`]: marking and selecting text; [`appearance`]: the theme.
+//!   measuring and focusing; [`open_menu`]: what closes a menu; [`text_selection`]: marking and selecting text; [`appearance`]: the theme.
 //! - [`database`]: IndexedDB; [`storage_quota`]: its size; [`broadcast`]: messages to other tabs; [`web_lock`]:
 //!   what only one tab may hold at a time. [`shared`]: values shared by all tabs.
 //! - [`http`]: requests to models and servers; [`event_source`]: events of the page's own server; [`network`]: what the browser knows about the network.
@@ -38,6 +38,7 @@ pub mod lazy;
 pub mod location;
 pub mod network;
 pub mod offline;
+pub mod open_menu;
 pub mod parent_window;
 pub mod printer;
 mod python_files;

@@ -26,7 +26,7 @@
 //! - `forks`: comparison of a forked episode with its original. [`second_run`]: check whether a Python episode is
 //!   deterministic. `rival`: a model plays the same task; [`play_against`]: the button for it.
 //! - [`welcome`]: what a newcomer sees first; `demonstration`: a scripted agent that solves the first task.
-//! - `outlook`: what **Step** would do.
+//! - [`next_action`]: the control in which the person acts next. `outlook`: what **Step** would do.
 
 mod answer_questions;
 pub mod choices;
@@ -55,6 +55,7 @@ mod links;
 pub mod manual_action;
 mod mirror;
 pub mod model;
+pub mod next_action;
 mod next_task;
 mod opening_record;
 mod outlook;

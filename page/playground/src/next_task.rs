@@ -5,6 +5,7 @@ use volary_app::playground::Event;
 use volary_app::playground::tasks::{self, TaskPlace};
 
 use super::state::use_playground;
+use super::welcome;
 
 /// Offers the next task. Renders nothing while the episode is in progress or after the last task.
 #[component]
@@ -20,6 +21,13 @@ pub(super) fn NextTask() -> impl IntoView {
         let sources = playground.setup().sources.read();
         Some((next, tasks::at(&sources, next)?.title.to_string()))
     });
+    let rank = move || {
+        if welcome::leads(playground) {
+            ""
+        } else {
+            "primary"
+        }
+    };
     move || {
         let (place, title) = next.get()?;
         Some(view! {
@@ -27,7 +35,7 @@ pub(super) fn NextTask() -> impl IntoView {
                 <p dir="auto">{title}</p>
                 <button
                     type="button"
-                    class="primary"
+                    class=rank
                     on:click=move |_| playground.update(Event::PickTask(Some(place)))
                 >
                     {"Next task"}

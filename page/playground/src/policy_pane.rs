@@ -36,7 +36,7 @@ pub(super) fn PolicyPane() -> impl IntoView {
         let kinds = PolicyKind::ALL.into_iter();
         let fitting = kinds.filter(|kind| kind.fits(entry.as_ref()));
         fitting
-            .map(|kind| view! { <option value=kind.name()>{kind.name()}</option> })
+            .map(|kind| view! { <option value=kind.name()>{kind.plain_name()}</option> })
             .collect_view()
     };
     let choose = move |event| {

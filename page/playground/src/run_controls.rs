@@ -10,6 +10,7 @@ use leptos::prelude::*;
 
 use super::manual_action;
 use super::state::{Playground, use_playground};
+use super::welcome;
 use volary_app::playground::session::Refusal;
 use volary_browser::{self as browser, timers};
 
@@ -25,6 +26,8 @@ pub(super) fn RunControls() -> impl IntoView {
     let can_run = Memo::new(move |_| may_run(playground));
     let can_step = Memo::new(move |_| may_step(playground));
     let is_manual = move || policy.kind.get() == PolicyKind::Manual;
+    // At the end of a demonstration the guide says what comes next.
+    let is_led = Memo::new(move |_| welcome::leads(playground));
     // Run and Stop are one button, so that it keeps the focus. While it cannot be pressed it is marked as disabled and
     // does nothing; a disabled button would lose the focus.
     let run = move |_| {
@@ -44,7 +47,7 @@ pub(super) fn RunControls() -> impl IntoView {
         <div class="run-controls" role="group" aria-label="Run">
             <button
                 type="button"
-                class=move || rank(is_manual())
+                class=move || rank(is_manual() && !is_led.get())
                 aria-disabled=move || (!can_step.get()).to_string()
                 on:click=step
             >

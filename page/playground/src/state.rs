@@ -85,6 +85,8 @@ signals! {
     pub transfer: Transfer,
     /// Whether a scripted agent shows how the task is solved, or has shown it in this episode.
     pub(super) demonstrates: RwSignal<bool>,
+    /// Whether the guide for newcomers is on the page.
+    pub(super) guides: RwSignal<bool>,
     /// The file of Python code that the address names. Initialized by the lazily loaded code, so that the first load
     /// does not contain it.
     pub(super) linked_code: StoredValue<Option<RwSignal<LinkedCode>>>,
@@ -135,6 +137,7 @@ impl Playground {
             policy: PolicySettings::new(),
             transfer: Transfer::new(),
             demonstrates: RwSignal::new(false),
+            guides: RwSignal::new(false),
             linked_code: StoredValue::new(None),
             model: StoredValue::new(None),
             hidden_members: RwSignal::new(vec![first_view::HIDDEN_MEMBER.into()]),

@@ -26,7 +26,7 @@ pub(super) fn ToolsPane() -> impl IntoView {
         <section class="act" id="tools" aria-label="Act">
             <div class="heading">
                 <h2>{"Tools"}</h2>
-                <Terms place="tools" terms=&["tool", "message"]/>
+                <Terms place="tools" terms=&["environment", "tool", "message"]/>
             </div>
             <ToolList playground/>
             <ToolForm playground/>

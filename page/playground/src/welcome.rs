@@ -1,7 +1,8 @@
 //! What a newcomer sees above the first task: what this page is, and the first steps. It shrinks once the person acts,
 //! disappears when they finished an episode or dismissed it, and does not come back.
 //!
-//! Invariant: [`volary_view::welcome`] decides what is shown.
+//! Invariants: [`volary_view::welcome`] decides what is shown. One button begins the demonstration and then hands over, so
+//! that it keeps the focus while its name changes; the focus moves on only from there.
 
 use leptos::prelude::*;
 use volary_app::playground::run::Run;
@@ -11,8 +12,10 @@ use volary_view::welcome::{WelcomeStage, stage};
 use super::choices::start_over;
 use super::entries;
 use super::manual_action;
+use super::next_action::focus_next_action;
 use super::state::{Playground, use_playground};
 use volary_browser::storage::{self, Keep};
+use volary_browser::{element, spawn, timers};
 use volary_ui::{Glyph, Icon, Mark};
 
 const KEY: &str = "hint-seen";
@@ -20,29 +23,40 @@ const KEY: &str = "hint-seen";
 /// The first lesson.
 const LESSON: &str = "#/learn/agent-loop";
 
+/// The id of the button that begins a demonstration and hands over after it.
+const ACTION: &str = "first-action";
+
+/// The stage of the shown episode.
+fn current_stage(playground: Playground) -> WelcomeStage {
+    let is_running = playground.policy().run.get() != Run::Idle;
+    let demonstrates = playground.demonstrates().get();
+    playground
+        .episode()
+        .with(|episode| stage(episode, demonstrates, is_running))
+}
+
+/// Whether the guide has the action that comes next: no other button is as prominent then.
+pub(super) fn leads(playground: Playground) -> bool {
+    playground.guides().get() && current_stage(playground).leads()
+}
+
 #[component]
 pub(super) fn Welcome() -> impl IntoView {
     let playground = use_playground();
-    let seen = RwSignal::new(storage::get(Keep::Always, KEY).is_some());
-    let stage = Memo::new(move |_| {
-        let is_running = playground.policy().run.get() != Run::Idle;
-        let demonstrates = playground.demonstrates().get();
-        playground
-            .episode()
-            .with(|episode| stage(episode, demonstrates, is_running))
-    });
-    let dismiss = move |_| {
+    let guides = playground.guides();
+    guides.set(storage::get(Keep::Always, KEY).is_none());
+    let stage = Memo::new(move |_| current_stage(playground));
+    let leave = move || {
         storage::set(Keep::Always, KEY, "yes");
-        seen.set(true);
+        guides.set(false);
     };
     Effect::new(move |_| {
-        if stage.get() == WelcomeStage::Finished && !seen.get_untracked() {
-            storage::set(Keep::Always, KEY, "yes");
-            seen.set(true);
+        if stage.get() == WelcomeStage::Finished && guides.get_untracked() {
+            leave();
         }
     });
     view! {
-        <Show when=move || !seen.get()>
+        <Show when=move || guides.get()>
             <aside class=move || stage.get().class() aria-label="First steps">
                 <Show when=move || stage.get().is_large()>
                     <Invitation playground stage/>
@@ -52,7 +66,7 @@ pub(super) fn Welcome() -> impl IntoView {
                     type="button"
                     class="icon-button dismiss"
                     aria-label="Dismiss hint"
-                    on:click=dismiss
+                    on:click=move |_| leave()
                 >
                     <Icon glyph=Glyph::Close/>
                 </button>
@@ -61,37 +75,54 @@ pub(super) fn Welcome() -> impl IntoView {
     }
 }
 
+/// Begins the task again for the person, who acts in the first field. The focus is theirs if they moved it meanwhile.
+fn try_it(playground: Playground) {
+    start_over(playground);
+    spawn(async move {
+        playground.settled().await;
+        // The panes are drawn in the next frame at the latest.
+        timers::next_frame(|| {
+            timers::next_frame(|| {
+                if element::is_focus_free(ACTION) {
+                    focus_next_action();
+                }
+            });
+        });
+    });
+}
+
 /// What the page is, and the ways to begin.
 #[component]
 fn Invitation(playground: Playground, stage: Memo<WelcomeStage>) -> impl IntoView {
     // A demonstration needs a solution.
     let can_watch = move || entries::chosen(playground).is_some_and(|entry| entry.oracle.is_some());
-    let watch = move || {
-        if stage.get() == WelcomeStage::Invitation {
-            let watch = move |_| {
-                playground.begin_attempt();
-                playground.with_code("The demonstration", move |code| {
-                    (code.demonstrate)(playground);
-                });
-            };
-            let button = move || {
-                view! {
-                    <button type="button" class="bright" on:click=watch>
-                        <Icon glyph=Glyph::Play/>
-                        {"Watch it solve this"}
-                    </button>
-                }
-            };
-            return view! { <Show when=can_watch>{button()}</Show> }.into_any();
+    let is_invited = move || stage.get() == WelcomeStage::Invitation;
+    let act = move |_| match stage.get_untracked() {
+        WelcomeStage::Watched => try_it(playground),
+        WelcomeStage::Watching => {}
+        _ => {
+            playground.begin_attempt();
+            playground.with_code("The demonstration", move |code| {
+                (code.demonstrate)(playground);
+            });
         }
-        let is_running = stage.get() == WelcomeStage::Watching;
-        let begin = move |_| start_over(playground);
+    };
+    // While the agent acts, it is marked as disabled and does nothing; a disabled button would lose the focus.
+    let action = move || {
         view! {
-            <button type="button" class="bright" disabled=is_running on:click=begin>
-                {"Now try it yourself"}
+            <button
+                type="button"
+                id=ACTION
+                class="bright"
+                aria-disabled=move || (stage.get() == WelcomeStage::Watching).to_string()
+                on:click=act
+            >
+                <Show when=is_invited>
+                    <Icon glyph=Glyph::Play/>
+                </Show>
+                {move || stage.get().action()}
             </button>
         }
-        .into_any()
     };
     view! {
         <div class="invitation">
@@ -99,7 +130,7 @@ fn Invitation(playground: Playground, stage: Memo<WelcomeStage>) -> impl IntoVie
             <h2>{move || stage.get().title()}</h2>
             <p>{move || stage.get().lead()}</p>
             <div class="button-row">
-                {watch}
+                <Show when=move || !is_invited() || can_watch()>{action()}</Show>
                 <a class="button" href=LESSON>
                     {"Start with lesson 1"}
                 </a>

@@ -136,7 +136,7 @@ pub(super) fn Actions(
         <button
             type="button"
             class="quiet"
-            title="See what a chat template makes of its messages"
+            title="See how its messages become the text that a model reads (chat template)"
             on:click=to_lab
         >
             {"Template lab"}

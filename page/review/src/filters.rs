@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
+use leptos::ev::{Event, SubmitEvent};
 use leptos::prelude::*;
 use volary_analysis::table::view::{column_text, read_column};
 use volary_analysis::table::{Column, choices};
@@ -10,7 +10,7 @@ use volary_view::library::{FIRST_COLUMNS, heading};
 
 use super::selection::{Look, sampled};
 use volary_behaviour::link::{BehaviourButton, NarrowingChip};
-use volary_browser as browser;
+use volary_ui::Menu;
 use volary_ui::icon::{Glyph, NamedIcon};
 use volary_ui::text::inert;
 use volary_view::review::filter_texts::{
@@ -290,18 +290,8 @@ fn ColumnChoice(look: Look) -> impl IntoView {
             .collect_view()
             .into_any()
     };
-    let pressed = |press: KeyboardEvent| {
-        if press.key() == "Escape" {
-            browser::element::close_details(&press);
-        }
-    };
     view! {
-        <details
-            class="column-choice-box"
-            on:toggle=move |event| is_open.set(browser::element::is_details_open(&event))
-            on:keydown=pressed
-        >
-            <summary>{"Columns"}</summary>
+        <Menu name="Columns" class="column-choice-box" is_open>
             <div class="column-boxes">
                 <Show when=move || look.chosen_columns.with(Option::is_some)>
                     <button
@@ -314,6 +304,6 @@ fn ColumnChoice(look: Look) -> impl IntoView {
                 </Show>
                 {boxes}
             </div>
-        </details>
+        </Menu>
     }
 }

@@ -266,6 +266,7 @@ fn NewNote(viewer: Viewer, notes: Notes) -> impl IntoView {
                 <textarea
                     id="note-text"
                     rows="3"
+                    aria-describedby="note-target"
                     prop:value=move || draft.with(|draft| draft.text.clone())
                     on:input=move |event| {
                         draft.update(|draft| draft.text = event_target_value(&event));
@@ -295,7 +296,7 @@ fn NewNote(viewer: Viewer, notes: Notes) -> impl IntoView {
                     <button
                         type="button"
                         class="quiet small"
-                        on:click=move |_| notes.begin(Target::Episode)
+                        on:click=move |_| draft.set(NoteDraft::default())
                     >
                         {"Cancel"}
                     </button>
@@ -309,8 +310,8 @@ fn NewNote(viewer: Viewer, notes: Notes) -> impl IntoView {
 #[component]
 fn TargetChoice(viewer: Viewer, notes: Notes) -> impl IntoView {
     let draft = notes.draft;
-    let target = Memo::new(move |_| draft.with(|draft| draft.target.clone()));
-    let choose = move |target: Target| draft.update(|draft| draft.target = target);
+    let target = Memo::new(move |_| draft.with(|draft| draft.target().clone()));
+    let choose = move |target: Target| draft.update(|draft| draft.aim(target));
     let episode = viewer.shown.episode;
     let this_step = move |_| {
         let step = viewer.shown.selected.get_untracked();
@@ -333,7 +334,9 @@ fn TargetChoice(viewer: Viewer, notes: Notes) -> impl IntoView {
     // The second button must not take the focus, because that would clear the selection.
     view! {
         <div class="note-about">
-            <p class="help">{move || target_text(&target.get())}</p>
+            <p class="help" id="note-target">
+                {"About: "} <strong dir="auto">{move || inert(&target_text(&target.get()))}</strong>
+            </p>
             <div class="button-row">
                 <button
                     type="button"

@@ -286,7 +286,7 @@ impl Review {
         });
     }
 
-    /// The form for a note is about the shown episode.
+    /// The form for a note is about the shown episode and its selected step.
     fn follow_notes(self) {
         let id = Memo::new(move |_| {
             let episode = self.viewer.shown.episode;
@@ -297,6 +297,16 @@ impl Review {
             move |id, _, _| self.notes.draft.update(|draft| draft.show(id)),
             false,
         );
+        Effect::new(move |_| {
+            let step = self.viewer.shown.selected.get();
+            if self
+                .notes
+                .draft
+                .with(|draft| draft.next_target(step).is_some())
+            {
+                self.notes.draft.update(|draft| draft.follow(step));
+            }
+        });
     }
 
     /// Writes the view of the table, the selected step and the look of a training run into the address.

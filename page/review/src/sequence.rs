@@ -1,5 +1,7 @@
 //! Moves from one trajectory of the table to the next, in the table's order and through its filters, and from failure
 //! to failure.
+//!
+//! Invariant: a move to a failure either opens one or says why there is none.
 
 use leptos::prelude::*;
 use volary_analysis::table::Row;
@@ -7,16 +9,22 @@ use volary_view::route::{ReviewPlace, Route};
 
 use super::selection::Look;
 use volary_browser::location;
-use volary_view::review::table_neighbours::{has_neighbour, neighbour, position_text};
+use volary_view::review::table_neighbours::{
+    has_neighbour, neighbour, no_failure_text, position_text,
+};
 
 /// The position of the open trajectory in the table.
 #[derive(Clone, Copy)]
 pub struct Sequence {
     look: Look,
+    /// The id of the open trajectory.
+    episode: Memo<Option<String>>,
     /// The index among the visible rows; `None` if the trajectory is not among them.
     at: Memo<Option<usize>>,
     /// The id of the trajectory to open at its failure.
     to_failure: RwSignal<Option<String>>,
+    /// Why the last move to a failure led nowhere.
+    said: RwSignal<Option<&'static str>>,
 }
 
 impl Sequence {
@@ -29,10 +37,28 @@ impl Sequence {
                 look.opened.set(Some(at));
             }
         });
+        let said = RwSignal::new(None);
+        // It was about the trajectory that was open, among the rows that were shown.
+        let about = Memo::new(move |_| (at.get(), look.shown.with(|rows| rows.len())));
+        Effect::watch(
+            move || about.get(),
+            move |_, _, _| {
+                let notification = look.client.said;
+                let is_its_own =
+                    notification.with_untracked(|text| said.get_untracked() == Some(text.as_str()));
+                if is_its_own {
+                    notification.set(String::new());
+                }
+                said.set(None);
+            },
+            false,
+        );
         Sequence {
             look,
+            episode,
             at,
             to_failure: RwSignal::new(None),
+            said,
         }
     }
 
@@ -52,14 +78,33 @@ impl Sequence {
         true
     }
 
-    /// Opens the next or the previous failure, at the line that failed. Returns `false` if there is none.
-    fn go_to_failure(self, forward: bool) -> bool {
+    /// Opens the next or the previous failure, at the line that failed, or says why there is none.
+    fn go_to_failure(self, forward: bool) {
         let Some(id) = self.next(forward, Row::failed) else {
-            return false;
+            let reason = untrack(|| self.why_no_failure(forward));
+            self.said.set(reason);
+            if !self.has_bar() {
+                let reason = reason.unwrap_or_default();
+                self.look.client.said.set(reason.to_owned());
+            }
+            return;
         };
         self.to_failure.set(Some(id.clone()));
         open(id);
-        true
+    }
+
+    /// Whether [`SequenceBar`] is on screen.
+    fn has_bar(self) -> bool {
+        let is_open = self.episode.with_untracked(Option::is_some);
+        is_open && self.look.shown.with_untracked(|rows| rows.len() > 1)
+    }
+
+    /// Why there is no next or previous failure.
+    fn why_no_failure(self, forward: bool) -> Option<&'static str> {
+        let at = self.at.get();
+        self.look
+            .shown
+            .with(|rows| no_failure_text(rows, at, forward))
     }
 
     fn next(self, forward: bool, wanted: impl Fn(&Row) -> bool) -> Option<String> {
@@ -75,8 +120,10 @@ impl Sequence {
         match key {
             "]" => self.go(true),
             "[" => self.go(false),
-            "e" => self.go_to_failure(true),
-            "E" => self.go_to_failure(false),
+            "e" | "E" => {
+                self.go_to_failure(key == "e");
+                true
+            }
             _ => false,
         }
     }
@@ -115,6 +162,7 @@ pub(super) fn SequenceBar(sequence: Sequence) -> impl IntoView {
                 </button>
             }
         };
+    let why_none = Memo::new(move |_| sequence.why_no_failure(true));
     view! {
         <Show when=move || { count.get() > 1 }>
             <div class="sequence button-row" role="group" aria-label="Trajectories of the table">
@@ -123,16 +171,21 @@ pub(super) fn SequenceBar(sequence: Sequence) -> impl IntoView {
                     {words}
                 </span>
                 {button("Next trajectory", "]", "›", true)}
+                // It keeps the focus when there is none, and then says why.
                 <button
                     type="button"
                     class="quiet small"
-                    title="Open the next failure at the failing line (e)"
-                    on:click=move |_| {
-                        sequence.go_to_failure(true);
+                    aria-disabled=move || why_none.get().is_some().to_string()
+                    title=move || {
+                        why_none.get().unwrap_or("Open the next failure at the failing line (e)")
                     }
+                    on:click=move |_| sequence.go_to_failure(true)
                 >
                     {"Next failure"}
                 </button>
+                <span class="faint" role="status" aria-label="Failures">
+                    {move || sequence.said.get()}
+                </span>
             </div>
         </Show>
     }

@@ -135,6 +135,7 @@ pub fn SchemaForm(
                 <button
                     type="button"
                     class="quiet small"
+                    title="Write the values as JSON, a text format for data, instead of filling in fields"
                     aria-pressed=move || is_raw.get().to_string()
                     on:click=move |_| form.update(Form::switch_mode)
                 >

@@ -44,6 +44,21 @@ impl Page {
         (Page::School, "School", "#/learn/school"),
     ];
 
+    /// What the page is for, in words that need no others.
+    pub fn purpose(self) -> &'static str {
+        match self {
+            Page::Playground => "Solve a task step by step, or let an agent solve it",
+            Page::Review => "Read and compare recordings of agents",
+            Page::Evaluate => "Let agents solve many tasks, and compare how well they do",
+            Page::Environments => "The worlds in which agents act: tasks, tools and rewards",
+            Page::Learn => "Lessons on agents",
+            Page::Settings => "AI models, servers, keys and stored data",
+            Page::Template => "See how messages become the text that a model reads",
+            Page::Class => "Give tasks to a class",
+            Page::School => "Train a small agent",
+        }
+    }
+
     /// Returns whether the header links to the page.
     pub fn is_in_header(self) -> bool {
         !matches!(self, Page::Template | Page::Class | Page::School)

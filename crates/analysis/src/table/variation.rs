@@ -50,10 +50,13 @@ impl Variation {
         });
     }
 
-    /// The uniform columns, in order. For at most one row, only empty columns count.
+    /// The uniform columns, in order. For at most one row, only columns that say nothing count: empty ones, and no errors.
     pub fn done(mut self) -> Vec<Uniform> {
         if self.rows < 2 {
-            self.uniform.retain(|known| known.value.is_none());
+            self.uniform.retain(|known| match &known.value {
+                Some(value) => known.column == Column::Errors && value == "0",
+                None => true,
+            });
         }
         if self.rows == 0 {
             self.uniform.clear();

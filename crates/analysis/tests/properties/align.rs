@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use volary_analysis::align::lines::{HunkKind, line_hunks};
 use volary_analysis::align::sequence::align;
+use volary_analysis::align::similar::similar_pairs;
 use volary_analysis::align::{Likeness, align_episodes, common_steps};
 use volary_core::{AnyMessage, Message, Role, ToolCall, ToolRequestMessage, object};
 use volary_episode::{Episode, Outcome, StepRecord};
@@ -154,5 +155,33 @@ proptest! {
             }
         }
         prop_assert_eq!((at_old, at_new), (olds.len(), news.len()));
+    }
+
+    #[test]
+    fn lines_without_common_text_do_not_replace_each_other(
+        old in prop::collection::vec("[ab]{1,9}", 1..9),
+        new in prop::collection::vec("[cd]{1,9}", 1..9),
+    ) {
+        let kinds: Vec<_> = line_hunks(&old.join("\n"), &new.join("\n"))
+            .iter()
+            .map(|hunk| (hunk.kind, hunk.old.len(), hunk.new.len()))
+            .collect();
+        let expected = [(HunkKind::Removed, old.len(), 0), (HunkKind::Added, 0, new.len())];
+        prop_assert_eq!(kinds, expected);
+    }
+
+    #[test]
+    fn similar_lines_are_paired_in_order(
+        old in prop::collection::vec("[ab ]{0,6}", 0..12),
+        new in prop::collection::vec("[ab ]{0,6}", 0..12),
+    ) {
+        let old: Vec<&str> = old.iter().map(String::as_str).collect();
+        let new: Vec<&str> = new.iter().map(String::as_str).collect();
+        let pairs = similar_pairs(&old, &new);
+        prop_assert!(pairs.iter().all(|(one, other)| *one < old.len() && *other < new.len()));
+        prop_assert!(pairs.is_sorted_by(|one, next| one.0 < next.0 && one.1 < next.1));
+        // A text is paired with itself, line by line.
+        let itself: Vec<_> = (0..old.len()).map(|place| (place, place)).collect();
+        prop_assert_eq!(similar_pairs(&old, &old), itself);
     }
 }

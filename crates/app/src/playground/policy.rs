@@ -62,6 +62,18 @@ impl PolicyKind {
         }
     }
 
+    /// The name with a plain word for it, for a list in which nothing explains it.
+    pub const fn plain_name(self) -> &'static str {
+        match self {
+            PolicyKind::Manual => "Manual (you act)",
+            PolicyKind::Scripted => "Scripted (a list of actions)",
+            PolicyKind::Random => "Random (any tool, any values)",
+            PolicyKind::Oracle => "Oracle (knows the answer)",
+            PolicyKind::Student => "Student (makes a mistake)",
+            PolicyKind::Model => "Model (an AI decides)",
+        }
+    }
+
     /// The value in an address; `None` for the default.
     pub fn in_address(self) -> Option<String> {
         (self != PolicyKind::Manual).then(|| self.name().to_lowercase())
@@ -309,6 +321,15 @@ mod tests {
 
     fn fault(kind: PolicyKind, settings: &Json) -> Option<PolicyFault> {
         kind.policy(settings, no_oracle).err()
+    }
+
+    #[test]
+    fn plain_names_stand_next_to_the_names() {
+        for kind in PolicyKind::ALL {
+            let plain = kind.plain_name().strip_prefix(kind.name());
+            let word = plain.and_then(|word| word.strip_prefix(" (")?.strip_suffix(')'));
+            assert!(word.is_some_and(|word| !word.is_empty()), "{kind:?}");
+        }
     }
 
     #[test]

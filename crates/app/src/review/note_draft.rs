@@ -1,8 +1,10 @@
 //! The form for a note: a new one, or a change of one.
 //!
 //! Invariants: a changed note stays with its episode and keeps what the form does not show. A target is a place of the shown
-//! episode. A note that was deleted is not changed.
+//! episode: the selected step, until the person chooses another one or begins to write. A note that was deleted is not
+//! changed.
 
+use volary_analysis::annotations::labels::target_of;
 use volary_analysis::annotations::{Annotation, Target, Verdict};
 use volary_core::json::Text;
 
@@ -11,16 +13,19 @@ use volary_core::json::Text;
 pub struct NoteDraft {
     /// The note that is changed; `None` for a new one.
     changes: Option<Annotation>,
-    pub target: Target,
+    /// Whether the person chose the target.
+    is_aimed: bool,
+    target: Target,
     pub text: String,
     pub label: String,
     pub verdict: Option<Verdict>,
 }
 
 impl NoteDraft {
-    /// An empty form for a new note.
+    /// An empty form for a new note on a place that the person chose.
     pub fn new(target: Target) -> NoteDraft {
         NoteDraft {
+            is_aimed: true,
             target,
             ..NoteDraft::default()
         }
@@ -30,6 +35,7 @@ impl NoteDraft {
     pub fn of(note: &Annotation) -> NoteDraft {
         NoteDraft {
             changes: Some(note.clone()),
+            is_aimed: true,
             target: note.target.clone(),
             text: note.text.to_string(),
             label: note.label.as_deref().unwrap_or_default().to_owned(),
@@ -39,6 +45,31 @@ impl NoteDraft {
 
     pub fn is_change(&self) -> bool {
         self.changes.is_some()
+    }
+
+    /// What the note is about.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Handles that the person chose what the note is about.
+    pub fn aim(&mut self, target: Target) {
+        self.target = target;
+        self.is_aimed = true;
+    }
+
+    /// The target if this step is selected, unless it stays as it is.
+    pub fn next_target(&self, selected: usize) -> Option<Target> {
+        let is_untouched = self.text.is_empty() && self.label.is_empty() && self.verdict.is_none();
+        let target = target_of(selected);
+        (!self.is_aimed && is_untouched && target != self.target).then_some(target)
+    }
+
+    /// Handles that a step is selected.
+    pub fn follow(&mut self, selected: usize) {
+        if let Some(target) = self.next_target(selected) {
+            self.target = target;
+        }
     }
 
     /// The note on an episode, and the form that follows it; `None` if the form is empty. A new note gets this id.
@@ -65,12 +96,7 @@ impl NoteDraft {
             author: author.trim().into(),
             ..known
         };
-        // After a note on a step, another one on the same step is likely.
-        let next = match note.target {
-            Target::Step { step } => Target::Step { step },
-            _ => Target::Episode,
-        };
-        Some((note, NoteDraft::new(next)))
+        Some((note, NoteDraft::default()))
     }
 
     /// Handles that an episode is shown. What was typed for a new note stays.
@@ -78,7 +104,10 @@ impl NoteDraft {
         match &self.changes {
             Some(note) if *note.episode == *episode => {}
             Some(_) => *self = NoteDraft::default(),
-            None => self.target = Target::Episode,
+            None => {
+                self.target = Target::Episode;
+                self.is_aimed = false;
+            }
         }
     }
 
@@ -137,11 +166,49 @@ mod tests {
             ..Annotation::default()
         };
         assert_eq!(note, expected);
-        assert_eq!(next, NoteDraft::new(Target::Step { step: 3 }));
+        assert_eq!(next, NoteDraft::default());
     }
 
     #[test]
-    fn the_next_note_is_on_the_same_step_or_the_episode() {
+    fn a_new_note_is_about_the_selected_step() {
+        let mut draft = NoteDraft::default();
+        draft.follow(3);
+        assert_eq!(*draft.target(), Target::Step { step: 3 });
+        assert_eq!(draft.next_target(3), None, "nothing to do");
+        draft.follow(5);
+        assert_eq!(*draft.target(), Target::Step { step: 5 });
+        // At the start of the episode no step is selected.
+        draft.follow(0);
+        assert_eq!(*draft.target(), Target::Episode);
+        draft.follow(2);
+        draft.text = "asks twice".to_owned();
+        draft.follow(4);
+        assert_eq!(written(&draft).target, Target::Step { step: 2 });
+        // The next note is about the step that is selected then.
+        let (_, mut next) = draft
+            .write(&"a".into(), "Ada", "new".into())
+            .expect("it has a text");
+        next.follow(4);
+        assert_eq!(*next.target(), Target::Step { step: 4 });
+    }
+
+    #[test]
+    fn what_the_person_chose_to_write_about_stays() {
+        let mut draft = NoteDraft::default();
+        draft.follow(3);
+        draft.aim(Target::Episode);
+        draft.follow(4);
+        assert_eq!(*draft.target(), Target::Episode);
+        let mut draft = NoteDraft::new(Target::Step { step: 1 });
+        draft.follow(4);
+        assert_eq!(*draft.target(), Target::Step { step: 1 });
+        let mut draft = NoteDraft::of(&known());
+        draft.follow(4);
+        assert_eq!(draft, NoteDraft::of(&known()));
+    }
+
+    #[test]
+    fn a_written_note_leaves_an_empty_form() {
         let place = Default::default();
         let passage = Target::Passage {
             place,
@@ -155,10 +222,7 @@ mod tests {
                 ..NoteDraft::new(target)
             };
             let written = draft.write(&"a".into(), "", "new".into());
-            assert_eq!(
-                written.map(|(_, next)| next),
-                Some(NoteDraft::new(Target::Episode))
-            );
+            assert_eq!(written.map(|(_, next)| next), Some(NoteDraft::default()));
         }
     }
 

@@ -47,9 +47,8 @@ pub(super) fn groups(paths: &[PathBuf]) -> Result<Vec<Group>> {
             let (root, within) = above(path.parent().unwrap_or(Path::new("")));
             let name = within.join(name);
             named.insert(root.join(&name));
-            let files = folders
-                .entry((root, together::home(&slashed(&within)).to_owned()))
-                .or_default();
+            let home = together::home(&slashed(&name)).to_owned();
+            let files = folders.entry((root, home)).or_default();
             files.push((name, data.len()));
         } else {
             bail!("{} is not a file", path.display());
@@ -155,9 +154,10 @@ fn collect(
         if data.is_dir() {
             collect(root, &within.join(name), folders)?;
         } else if data.is_file() {
-            let folder = (root.to_owned(), together::home(&slashed(within)).to_owned());
-            let files = folders.entry(folder).or_default();
-            files.push((within.join(name), data.len()));
+            let file = within.join(name);
+            let home = together::home(&slashed(&file)).to_owned();
+            let files = folders.entry((root.to_owned(), home)).or_default();
+            files.push((file, data.len()));
         }
     }
     Ok(())

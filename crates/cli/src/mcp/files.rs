@@ -128,10 +128,9 @@ impl Files {
 
 /// The folder whose files are read together with this one.
 fn home(path: &Path) -> PathBuf {
-    let folder = path.parent().unwrap_or(Path::new(""));
-    match folder.to_str() {
-        Some(folder) => together::home(folder).into(),
-        None => folder.to_owned(),
+    match path.to_str() {
+        Some(path) => together::home(path).into(),
+        None => path.parent().unwrap_or(Path::new("")).to_owned(),
     }
 }
 

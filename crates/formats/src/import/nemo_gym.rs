@@ -14,6 +14,7 @@ use super::members::{Members, id, keep_rest, moment, text_at};
 use super::reader::{Confidence, Sink};
 use super::records::Records;
 use super::slime;
+use super::tau2;
 use super::token_lists::{self, CallTokens};
 use super::transcript::{ImportedMessage, Transcript};
 
@@ -78,6 +79,9 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     before.into_iter().for_each(|said| transcript.push(said));
     chat::read_all(output).for_each(|said| transcript.push(said));
     transcript.finish(&mut episode);
+    if let Some(told) = rest.get("result").and_then(tau2::recorded) {
+        simulated(told, &mut episode);
+    }
     let instance = asked
         .get("metadata")
         .and_then(|metadata| text_at(metadata, &["instance_id"]));
@@ -109,6 +113,22 @@ fn is_conversation(rest: &Object) -> bool {
     let result = rest.get("result");
     let messages = result.and_then(|result| result.get("messages"));
     messages.is_some_and(|messages| messages.as_list().is_some())
+}
+
+/// Adds what tau2's record of the same conversation says: the model, times and usage.
+fn simulated(told: Episode, episode: &mut Episode) {
+    episode.model = episode.model.take().or(told.model);
+    episode.started = told.started.or(episode.started);
+    episode.seconds = told.seconds.or(episode.seconds);
+    if told.steps.len() != episode.steps.len() {
+        return;
+    }
+    for (step, told) in episode.steps.iter_mut().zip(told.steps) {
+        let details = &mut step.details;
+        details.usage = details.usage.or(told.details.usage);
+        details.started = details.started.or(told.details.started);
+        step.seconds = step.seconds.or(told.seconds);
+    }
 }
 
 /// What the model was given, and the earlier turns of the agent. Other messages of a model in the input are examples.

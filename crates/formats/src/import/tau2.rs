@@ -209,6 +209,28 @@ fn simulation_episode(mut rest: Object, run: &Run, sink: &mut Sink<'_>) -> Episo
     episode
 }
 
+/// What a simulation says of the agent's steps, for a tool that recorded their messages itself: the model, times and usage.
+pub(super) fn recorded(simulation: &Json) -> Option<Episode> {
+    let messages = simulation.get("messages").and_then(Json::as_list)?;
+    let mut transcript = Transcript::default();
+    for message in messages {
+        read_message(message.clone(), &mut transcript);
+    }
+    let mut acts = messages.iter().filter(|message| {
+        let role = message.get("role").and_then(Json::as_text);
+        role.is_some_and(|role| &**role == "assistant")
+    });
+    let mut rest = simulation.as_object().cloned().unwrap_or_default();
+    let mut episode = Episode {
+        model: acts.find_map(|message| text_at(message, &["raw_data", "model"])),
+        started: rest.take_time("start_time"),
+        seconds: rest.take_number("duration"),
+        ..Episode::default()
+    };
+    transcript.finish(&mut episode);
+    Some(episode)
+}
+
 fn ending(reason: Option<&str>) -> Ending {
     match reason {
         None => Ending::Open,

@@ -20,8 +20,27 @@ const BELOW_TRACES: [&str; 2] = ["stream", "annotations"];
 /// The folders of EvalScope's predictions and of their reviews. Each has a folder for each model.
 const SAMPLES: [&str; 2] = ["predictions", "reviews"];
 
-/// The folder whose files are read together with those of a folder.
-pub fn home(folder: &str) -> &str {
+/// The folder whose files are read together with a file.
+pub fn home(name: &str) -> &str {
+    trial(name).unwrap_or_else(|| home_of_folder(split(name).0))
+}
+
+/// The folder of the trial of Terminal-Bench that a recording, a screen or a log of a turn belongs to.
+fn trial(name: &str) -> Option<&str> {
+    let (folder, file) = split(name);
+    let (around, own) = split(folder);
+    let ends_with = |endings: &[&str]| endings.iter().any(|ending| file.ends_with(ending));
+    match own {
+        "sessions" if ends_with(&[".cast", ".log"]) => Some(around),
+        "panes" if ends_with(&[".txt"]) => Some(around),
+        _ if own.starts_with("episode-") && split(around).1 == "agent-logs" => {
+            Some(split(around).0)
+        }
+        _ => None,
+    }
+}
+
+fn home_of_folder(folder: &str) -> &str {
     let (parent, name) = split(folder);
     if DUMPS.contains(&name) {
         return parent;
@@ -167,7 +186,24 @@ mod tests {
             ("run/predictions", "run/predictions"),
             ("", ""),
         ] {
-            assert_eq!(home(folder), expected, "{folder}");
+            let file = joined(folder, &["file.jsonl"]);
+            assert_eq!(home(&file), expected, "{folder}");
+        }
+    }
+
+    #[test]
+    fn recordings_belong_to_their_trial() {
+        for (file, expected) in [
+            ("run/count/1-of-1/sessions/agent.cast", "run/count/1-of-1"),
+            ("sessions/agent.log", ""),
+            ("trial/panes/post-agent.txt", "trial"),
+            ("trial/agent-logs/episode-0/prompt.txt", "trial"),
+            ("trial/results.json", "trial"),
+            // Sessions of other agents.
+            ("agent/sessions/2026.jsonl", "agent/sessions"),
+            ("mine/episode-0/prompt.txt", "mine/episode-0"),
+        ] {
+            assert_eq!(home(file), expected, "{file}");
         }
     }
 

@@ -1007,6 +1007,29 @@ fn nemo_gym_has_the_problem_the_task_and_all_turns() {
 }
 
 #[test]
+fn nemo_gym_has_the_model_and_times_of_the_simulation() {
+    let line = r#"{"responses_create_params": {"model": "", "input": [{"role": "assistant", "content": "Hi!"}, {"role": "user", "content": "How many?"}]},
+            "response": {"model": "", "output": [{"type": "message", "role": "assistant", "content": "Two."}, {"type": "message", "role": "user", "content": "Thanks."}]},
+            "reward": 1.0, "task": {"id": "26"}, "agent_ref": {"name": "tau2"},
+            "result": {"task_id": "26", "start_time": "2026-03-01T10:00:00", "duration": 9.5, "messages": [
+                {"role": "assistant", "content": "Hi!", "timestamp": "2026-03-01T10:00:01"},
+                {"role": "user", "content": "How many?", "timestamp": "2026-03-01T10:00:04", "raw_data": {"model": "person-model"}},
+                {"role": "assistant", "content": "Two.", "timestamp": "2026-03-01T10:00:08", "usage": {"prompt_tokens": 40, "completion_tokens": 2}, "raw_data": {"model": "agent-model"}},
+                {"role": "user", "content": "Thanks.", "timestamp": "2026-03-01T10:00:09"}]}}"#;
+    let outcome = import(&[named("rollouts.jsonl", line.replace('\n', " "))]).unwrap();
+    let episode = &outcome.episodes[0];
+    assert_eq!(episode.model.as_deref(), Some("agent-model"));
+    assert_eq!(episode.seconds, Some(9.5));
+    assert_eq!(episode.usage().input, Some(40));
+    let times: Vec<Option<f64>> = episode
+        .steps
+        .iter()
+        .map(|step| Some(step.details.started? - episode.started?))
+        .collect();
+    assert_eq!(times, [Some(1.0), Some(8.0)]);
+}
+
+#[test]
 fn a_text_that_a_tool_overwrote_is_kept() {
     let text = r#"{"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}, "plan": {}, "samples": [{"id": 1, "epoch": 1, "input": "q", "target": "a", "messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "flag", "tool_calls": [{"id": "c", "function": "submit", "arguments": {"answer": "flag"}, "type": "function"}]}], "output": {}, "scores": {}, "events": [{"event": "model", "model": "m", "timestamp": "2026-03-01T10:00:00+00:00", "output": {"choices": [{"message": {"role": "assistant", "content": "flag", "tool_calls": [{"id": "c", "function": "submit", "arguments": {"answer": "flag"}, "type": "function"}]}}]}, "call": {"request": {}, "response": {"content": [{"type": "text", "text": "It must be this one."}, {"type": "tool_use", "id": "c", "name": "submit", "input": {"answer": "flag"}}]}}}]}]}"#;
     let outcome = import(&[named("log.json", text)]).unwrap();

@@ -305,8 +305,12 @@ const SCREEN: &str = r#"[
     {"ts": 1770000000800, "type": "say", "say": "text", "text": "I look."},
     {"ts": 1770000000900, "type": "ask", "ask": "tool", "text": "{\"tool\": \"readFile\", \"path\": \"shed.txt\"}"},
     {"ts": 1770000003500, "type": "say", "say": "api_req_started", "text": "{\"tokensIn\": 5, \"tokensOut\": 5, \"cost\": 0.01}"},
-    {"ts": 1770000004000, "type": "ask", "ask": "command", "text": "ls attic"},
+    {"ts": 1770000004000, "type": "ask", "ask": "command", "text": "ls atticREQ_APP"},
+    {"ts": 1770000004200, "type": "ask", "ask": "command_output", "text": ""},
     {"ts": 1770000004500, "type": "say", "say": "command_output", "text": "locked"},
+    {"ts": 1770000004900, "type": "say", "say": "command_output", "text": "since May"},
+    {"ts": 1770000004950, "type": "say", "say": "reasoning", "text": "Then the cellar."},
+    {"ts": 1770000005000, "type": "say", "say": "tool", "text": "{\"tool\": \"readFile\", \"path\": \"cellar.txt\"}"},
     {"ts": 1770000005500, "type": "say", "say": "api_req_started", "text": "{\"tokensIn\": 1, \"tokensOut\": 1, \"cost\": 0.01, \"streamingFailedMessage\": \"Overloaded\"}"},
     {"ts": 1770000005600, "type": "say", "say": "checkpoint_created"},
     {"ts": 1770000006000, "type": "say", "say": "completion_result", "text": "Two."}
@@ -383,7 +387,19 @@ fn cline_in_its_folder() {
     assert_linked(episode);
     assert_eq!(
         told(episode),
-        "assistant:I look. | >readFile{\"path\":\"shed.txt\"} | >execute_command{\"command\":\"ls attic\"} | execute_command<locked | assistant:Two."
+        "I look.>readFile{\"path\":\"shed.txt\"} | \
+         >execute_command{\"command\":\"ls attic\"}+readFile{\"path\":\"cellar.txt\"} | \
+         execute_command<locked\nsince May | assistant:Two."
+    );
+    let second = &episode.steps[1];
+    assert_eq!(
+        second.details.reasoning.as_deref(),
+        Some("Then the cellar.")
+    );
+    assert!(
+        second
+            .seconds
+            .is_some_and(|seconds| (seconds - 0.9).abs() < 0.001)
     );
     assert_eq!(
         episode.steps[0].details.reasoning.as_deref(),

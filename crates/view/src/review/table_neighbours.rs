@@ -32,6 +32,22 @@ pub fn has_neighbour(count: usize, at: Option<usize>, forward: bool) -> bool {
     }
 }
 
+/// Why there is no next or previous failure. `None` if there is one.
+pub fn no_failure_text(
+    rows: &[Arc<Row>],
+    at: Option<usize>,
+    forward: bool,
+) -> Option<&'static str> {
+    if neighbour(rows, at, forward, Row::failed).is_some() {
+        return None;
+    }
+    Some(match (rows.iter().any(|row| row.failed()), forward) {
+        (false, _) => "No trajectory of the table failed.",
+        (true, true) => "No failure after this one.",
+        (true, false) => "No failure before this one.",
+    })
+}
+
 /// The position in the table, for the user.
 pub fn position_text(count: usize, at: Option<usize>) -> String {
     let count = count_text(count);
@@ -92,6 +108,27 @@ mod tests {
         assert_eq!(id(neighbour(&rows, Some(4), false, Row::failed)), Some("3"));
         assert_eq!(id(neighbour(&rows, Some(3), true, Row::failed)), None);
         assert_eq!(id(neighbour(&rows, None, true, Row::failed)), Some("0"));
+    }
+
+    #[test]
+    fn it_is_said_why_there_is_no_failure() {
+        let table = rows(&[false, true, false]);
+        assert_eq!(no_failure_text(&table, Some(0), true), None);
+        assert_eq!(no_failure_text(&table, Some(2), false), None);
+        assert_eq!(no_failure_text(&table, None, true), None);
+        // The open trajectory itself is not the next one.
+        for at in [1, 2] {
+            let text = no_failure_text(&table, Some(at), true);
+            assert_eq!(text, Some("No failure after this one."), "{at}");
+        }
+        for at in [Some(0), Some(1), None] {
+            let text = no_failure_text(&table, at, false);
+            assert_eq!(text, Some("No failure before this one."), "{at:?}");
+        }
+        for forward in [true, false] {
+            let text = no_failure_text(&rows(&[false; 2]), Some(0), forward);
+            assert_eq!(text, Some("No trajectory of the table failed."));
+        }
     }
 
     #[test]

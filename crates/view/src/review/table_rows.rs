@@ -11,11 +11,12 @@ use volary_analysis::table::{Column, Row};
 use volary_core::json::Text;
 
 /// Whether a default column is hidden because it is the same in all rows. The name, the steps and the outcome are not,
-/// and the reward only if it is unknown: they identify the row and show how well it went.
+/// the reward only if it is unknown, and errors only if there are none: they identify the row and show how well it went.
 pub fn is_hidden(known: &Uniform) -> bool {
     match known.column {
         Column::Name | Column::Steps | Column::Outcome => false,
         Column::Reward => known.value.is_none(),
+        Column::Errors => known.value.as_deref().is_none_or(|count| count == "0"),
         _ => true,
     }
 }
@@ -98,6 +99,7 @@ pub fn sampled(rows: &[Arc<Row>]) -> impl Iterator<Item = &Row> + Clone {
 #[cfg(test)]
 mod tests {
     use volary_analysis::annotations::Verdict;
+    use volary_analysis::table::variation::Variation;
 
     use super::*;
 
@@ -189,10 +191,41 @@ mod tests {
             });
             default_columns(&uniform.filter(is_hidden).collect::<Vec<_>>())
         };
-        let known = [Column::Name, Column::Reward, Column::Steps, Column::Outcome];
+        let known = [
+            Column::Name,
+            Column::Reward,
+            Column::Steps,
+            Column::Errors,
+            Column::Outcome,
+        ];
         assert_eq!(left(Some("1")), known);
+        let without_errors = known.iter().filter(|column| **column != Column::Errors);
+        assert_eq!(left(Some("0")), without_errors.cloned().collect::<Vec<_>>());
         assert_eq!(left(None), [Column::Name, Column::Steps, Column::Outcome]);
         assert_eq!(default_columns(&[]), FIRST_COLUMNS);
+    }
+
+    /// The default columns of rows with these counts of errors.
+    fn shows_errors(errors: &[Option<u64>]) -> bool {
+        let mut variation = Variation::new(FIRST_COLUMNS);
+        for errors in errors {
+            variation.add(&Row {
+                errors: *errors,
+                ..Row::default()
+            });
+        }
+        let hidden: Vec<Uniform> = variation.done().into_iter().filter(is_hidden).collect();
+        default_columns(&hidden).contains(&Column::Errors)
+    }
+
+    #[test]
+    fn errors_are_shown_when_a_row_has_some() {
+        for errors in [&[Some(2)][..], &[Some(2), Some(2)], &[Some(0), Some(1)]] {
+            assert!(shows_errors(errors), "{errors:?}");
+        }
+        for errors in [&[Some(0)][..], &[Some(0), Some(0)], &[None], &[None, None]] {
+            assert!(!shows_errors(errors), "{errors:?}");
+        }
     }
 
     #[test]

@@ -69,8 +69,8 @@ pub fn page() -> AnyView {
         <div class="lab">
             <h1>{"Template lab"}</h1>
             <p class="help">
-                {"What a chat template makes of messages, and which tokens a training loop would \
-                  learn from."}
+                {"A chat template turns messages into the text that a model reads. See that text for a \
+                  template, and from which tokens a training loop would learn."}
             </p>
             <div class="lab-panes">
                 <Controls lab/>

@@ -1,13 +1,19 @@
 //! The messages shown to the user of Cline: `{ts, type: "say" | "ask", say | ask, text, …}`, with the tokens and cost
 //! of each request.
+//!
+//! What is shown between two requests to the model is one response, hence one step. The output of a command is shown in
+//! pieces.
 
 use volary_core::json::{Json, Object, Text};
-use volary_core::{AnyMessage, Role, ToolCall, object};
+use volary_core::{Role, ToolCall, object};
 use volary_episode::episode::{Episode, StepError, Usage};
 
 use crate::import::chat;
 use crate::import::members::{Members, count, moment, number, text_at};
 use crate::import::transcript::Transcript;
+
+/// What Cline appends to a command that waits for approval.
+const WAITS: &str = "REQ_APP";
 
 /// A request to the model.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +72,80 @@ fn request(value: &Json) -> Request {
     }
 }
 
+/// What a model answered to a request, as far as it was shown.
+#[derive(Default)]
+struct Response {
+    request: Request,
+    started: Option<f64>,
+    model: Option<Text>,
+    texts: Vec<Text>,
+    thoughts: Vec<Text>,
+    calls: Vec<ShownCall>,
+}
+
+/// A call, and the pieces of its result with the time of the last one.
+struct ShownCall {
+    call: ToolCall,
+    result: Option<(Vec<Text>, Option<f64>)>,
+}
+
+impl Response {
+    fn is_empty(&self) -> bool {
+        self.texts.is_empty() && self.calls.is_empty()
+    }
+
+    /// Begins with the first text or call.
+    fn begin(&mut self, when: Option<f64>, model: Option<&Text>) {
+        if self.is_empty() {
+            self.started = when;
+            self.model = model.cloned();
+        }
+    }
+
+    /// Adds it as a step, with the results of its calls. Thoughts without a text or call wait for one.
+    fn end(&mut self, transcript: &mut Transcript) {
+        if self.is_empty() {
+            return;
+        }
+        let response = std::mem::take(self);
+        let (calls, results): (Vec<_>, Vec<_>) = response
+            .calls
+            .into_iter()
+            .map(|shown| (shown.call, shown.result))
+            .unzip();
+        let text = response.texts.join("\n\n");
+        let content = if text.is_empty() {
+            Json::Null
+        } else {
+            text.into()
+        };
+        let mut said = chat::acted(content, calls);
+        let thoughts = response.thoughts;
+        said.details.started = response.started;
+        said.details.usage = response.request.usage;
+        said.details.errors = response.request.errors;
+        said.details.model = response.model;
+        said.details.reasoning = (!thoughts.is_empty()).then(|| thoughts.join("\n\n").into());
+        transcript.push(said);
+        let made: Vec<(Text, Text)> = transcript
+            .requests_from(transcript.len().saturating_sub(1))
+            .map(|(_, call)| (call.id.clone(), call.function.name.clone()))
+            .collect();
+        for ((id, name), result) in made.into_iter().zip(results) {
+            if let Some((pieces, when)) = result {
+                let pieces: Vec<&str> = pieces
+                    .iter()
+                    .map(|piece| &**piece)
+                    .filter(|piece| !piece.is_empty())
+                    .collect();
+                let mut answer = chat::answer(id, name, pieces.join("\n").into());
+                answer.details.started = when;
+                transcript.push(answer);
+            }
+        }
+    }
+}
+
 /// Reads a task from the shown messages alone. Returns those that are neither messages nor actions.
 pub(super) fn read(
     screen: Vec<Json>,
@@ -73,8 +153,9 @@ pub(super) fn read(
     episode: &mut Episode,
 ) -> Vec<Json> {
     let mut others = Vec::new();
-    let mut asked = Request::default();
-    let mut thoughts: Vec<Text> = Vec::new();
+    let mut response = Response::default();
+    // Without a known request, each text and each call is a response.
+    let mut is_asked = false;
     let mut model: Option<Text> = None;
     for value in screen {
         let kind = text_at(&value, &["say"]).or_else(|| text_at(&value, &["ask"]));
@@ -86,44 +167,62 @@ pub(super) fn read(
         model = text_at(&value, &["modelInfo", "modelId"]).or(model);
         let text = text_at(&value, &["text"]).unwrap_or_default();
         let when = value.get("ts").and_then(moment);
-        let is_first = transcript.len() == 0 && episode.started.is_none();
-        let mut said = match &*kind {
-            "task" | "user_feedback" | "user_feedback_diff" => {
-                chat::plain(Role::User, chat::body(text.into()))
-            }
-            "text" if is_first => chat::plain(Role::User, chat::body(text.into())),
+        let is_first = transcript.len() == 0 && response.is_empty() && episode.started.is_none();
+        let call = match &*kind {
+            "task" | "user_feedback" | "user_feedback_diff" => None,
+            "text" if is_first => None,
             "reasoning" => {
-                thoughts.push(text);
+                if !is_asked {
+                    response.end(transcript);
+                }
+                response.thoughts.push(text);
                 continue;
             }
             "api_req_started" => {
-                asked = request(&value);
+                response.end(transcript);
+                response.request = request(&value);
+                is_asked = true;
                 continue;
             }
             // An empty one asks whether the task is done.
             "completion_result" | "text" if text.is_empty() => continue,
             "text" | "completion_result" | "followup" | "plan_mode_respond" => {
-                chat::acted(text.into(), Vec::new())
+                if !is_asked {
+                    response.end(transcript);
+                }
+                response.begin(when, model.as_ref());
+                response.texts.push(text);
+                episode.started = episode.started.or(when);
+                continue;
             }
             "command" => {
-                let call = ToolCall::new("", "execute_command", object!({ "command": text }));
-                chat::acted(Json::Null, vec![call])
+                let command = text.strip_suffix(WAITS).unwrap_or(&text);
+                Some(ToolCall::new(
+                    "",
+                    "execute_command",
+                    object!({ "command": command }),
+                ))
             }
             "tool" | "use_mcp_server" | "browser_action" | "use_subagents" => {
-                chat::acted(Json::Null, vec![call(&kind, &text)])
+                Some(call(&kind, &text))
             }
             "command_output" | "mcp_server_response" | "browser_action_result"
-                if let Some((id, name)) = last_call(transcript) =>
+                if let Some(shown) = response.calls.last_mut() =>
             {
-                chat::answer(id, name, text.into())
+                let (pieces, last) = shown.result.get_or_insert_default();
+                pieces.push(text);
+                *last = when.or(*last);
+                continue;
             }
             "error" | "diff_error" | "api_req_failed" | "clineignore_error" | "rooignore_error" => {
+                let error = StepError {
+                    call: None,
+                    message: text,
+                };
                 match transcript.last_mut() {
-                    Some(step) => step.details.errors.push(StepError {
-                        call: None,
-                        message: text,
-                    }),
-                    None => episode.errors.push(text),
+                    _ if !response.is_empty() => response.request.errors.push(error),
+                    Some(step) => step.details.errors.push(error),
+                    None => episode.errors.push(error.message),
                 }
                 continue;
             }
@@ -133,29 +232,25 @@ pub(super) fn read(
             }
         };
         episode.started = episode.started.or(when);
-        said.details.started = when;
-        if said.message.role() == Role::Assistant {
-            let asked = std::mem::take(&mut asked);
-            said.details.usage = asked.usage;
-            said.details.errors = asked.errors;
-            said.details.model = model.clone();
-            let thoughts = std::mem::take(&mut thoughts);
-            said.details.reasoning = (!thoughts.is_empty()).then(|| thoughts.join("\n\n").into());
+        match call {
+            Some(call) => {
+                if !is_asked {
+                    response.end(transcript);
+                }
+                response.begin(when, model.as_ref());
+                response.calls.push(ShownCall { call, result: None });
+            }
+            None => {
+                response.end(transcript);
+                is_asked = false;
+                let mut said = chat::plain(Role::User, chat::body(text.into()));
+                said.details.started = when;
+                transcript.push(said);
+            }
         }
-        transcript.push(said);
     }
+    response.end(transcript);
     others
-}
-
-/// The id and name of the last call.
-fn last_call(transcript: &mut Transcript) -> Option<(Text, Text)> {
-    match &transcript.last_mut()?.action {
-        AnyMessage::Request(request) => {
-            let call = request.tool_calls.last()?;
-            Some((call.id.clone(), call.function.name.clone()))
-        }
-        _ => None,
-    }
 }
 
 /// Reads a shown call: JSON whose name is in `tool`, `toolName` or `action`.
