@@ -277,6 +277,11 @@ impl Library {
         self.search.begin(words)
     }
 
+    /// Whether the latest query has not been answered.
+    pub fn is_searching(&self) -> bool {
+        self.search.is_open()
+    }
+
     /// Handles a reply to a query.
     pub fn handle_search(&mut self, number: SearchNumber, event: Event) -> Vec<Effect> {
         self.search.handle(number, event)

@@ -147,6 +147,11 @@ impl LibraryClient {
         }
     }
 
+    /// Whether the last search has not been answered.
+    pub fn is_searching(self) -> bool {
+        self.state.with_value(|state| state.library.is_searching())
+    }
+
     /// Reports whether the table of the library is shown.
     pub fn show_table(self, is_shown: bool) {
         self.handle(|library, now| library.show_table(is_shown, now));

@@ -125,11 +125,7 @@ fn Head(look: Look, training: Training) -> impl IntoView {
                     aria-label="Search"
                     placeholder="Search all texts"
                     prop:value=move || client.wanted.get()
-                    on:input=move |event| {
-                        let wanted = event_target_value(&event);
-                        client.wanted.set(wanted.clone());
-                        client.search(&wanted);
-                    }
+                    on:input=move |event| look.search(event_target_value(&event))
                 />
             </div>
             <div class="button-row">
