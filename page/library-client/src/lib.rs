@@ -290,6 +290,10 @@ impl LibraryClient {
                 }
                 Effect::OfferMapping(files) => self.unmapped.set(files),
                 Effect::Explain(unfetched) => self.explain(unfetched),
+                Effect::Answers { lines, is_kept } => {
+                    self.given_answers
+                        .update(|given| given.push((lines, is_kept)));
+                }
                 Effect::Save(name) => {
                     for attachment in attachments.drain(..) {
                         if let Attachment::Blob(file) = attachment {

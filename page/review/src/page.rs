@@ -225,9 +225,12 @@ impl Review {
                 has_answers.set(true);
             }
         });
-        let part = self.part;
+        let (part, given) = (self.part, self.client.given_answers);
         Memo::new(move |former: Option<&bool>| {
-            former == Some(&true) || has_answers.get() || part.get() == ReviewScreen::Ask
+            former == Some(&true)
+                || has_answers.get()
+                || given.with(|given| !given.is_empty())
+                || part.get() == ReviewScreen::Ask
         })
     }
 
