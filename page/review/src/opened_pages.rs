@@ -67,6 +67,7 @@ fn behaviour() -> Loaded<DrawFn> {
             client: look.client,
             link: look.behaviour,
             shown: look.shown.into(),
+            is_settled: look.is_settled(),
             notes: look.notes.all,
         };
         view! { <BehaviourPanel inputs/> }.into_any()

@@ -212,6 +212,7 @@ impl Look {
             group_sort: self.group_sort.get(),
             chart: self.chart.get(),
             columns: columns.map(|columns| columns.to_vec()),
+            narrowing: self.behaviour.named(),
             first: self.first.get(),
         };
         view.to_query()
@@ -229,9 +230,22 @@ impl Look {
         self.group_sort.set(view.group_sort);
         self.chart.set(view.chart);
         self.chosen_columns.set(view.columns.map(Arc::new));
+        self.behaviour.restore(view.narrowing);
         self.first.set(view.first);
         self.wanted_first
             .set((view.first > 0).then_some(view.first));
+    }
+
+    /// Whether all rows are there, filtered and sorted.
+    pub fn is_settled(self) -> Signal<bool> {
+        let client = self.client;
+        Signal::derive(move || {
+            self.shown.track();
+            client.is_listed.get()
+                && client.readings.with(|readings| readings.is_empty())
+                && !self.is_arranging.get()
+                && !client.is_searching()
+        })
     }
 
     /// Searches all texts, as the search field says.
