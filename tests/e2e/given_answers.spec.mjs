@@ -54,6 +54,7 @@ test("answers that are imported with trajectories are columns, and stay after a 
     await library.import(["runs.jsonl", lines(4, 100)], ["answers.jsonl", file]);
     await library.rows(4);
     const report = page.locator(".import-report");
+    await report.evaluate((details) => (details.open = true));
     await report.getByText(/Line 2 was skipped/).waitFor();
     await report.getByText(/3 answers of models/).waitFor();
     await grouped(page, library);
@@ -75,7 +76,9 @@ test("a file of a newer version is refused, and the trajectories are read", () =
     const file = [answer(0, "yes"), answer(1, "no", "volary-answer-2")].join("\n");
     await library.import(["runs.jsonl", lines(4, 100)], ["answers.jsonl", file]);
     await library.rows(4);
-    await page.locator(".import-report").getByText(/newer version of Volary \(volary-answer-2\); update Volary/).waitFor();
+    const report = page.locator(".import-report");
+    await report.evaluate((details) => (details.open = true));
+    await report.getByText(/newer version of Volary \(volary-answer-2\); update Volary/).waitFor();
     assert.equal(await page.getByRole("combobox", { name: "Group by" }).getByRole("option", { name: QUESTION }).count(), 0);
   }));
 
