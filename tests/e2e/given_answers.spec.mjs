@@ -76,6 +76,7 @@ test("a file of a newer version is refused, and the trajectories are read", () =
     const file = [answer(0, "yes"), answer(1, "no", "volary-answer-2")].join("\n");
     await library.import(["runs.jsonl", lines(4, 100)], ["answers.jsonl", file]);
     await library.rows(4);
+    await page.getByRole("alert").getByText("The answers of models were not read.").waitFor();
     const report = page.locator(".import-report");
     await report.evaluate((details) => (details.open = true));
     await report.getByText(/newer version of Volary \(volary-answer-2\); update Volary/).waitFor();
@@ -86,7 +87,7 @@ test("`volary view` shows the answers next to its files", async () => {
   const path = folder([]);
   writeFileSync(join(path, "runs.jsonl"), lines(4, 100));
   mkdirSync(join(path, ".volary"));
-  writeFileSync(join(path, ".volary", "answers.jsonl"), `${answer(0, "yes")}\n${answer(1, "no")}\n`);
+  writeFileSync(join(path, ".volary", "answers.jsonl"), `${answer(0, "yes")}\n{\n${answer(1, "no")}\n`);
   const child = spawn(VOLARY, ["view", path, "--json", "--page", DIST], { stdio: ["ignore", "pipe", "inherit"] });
   try {
     const { url } = JSON.parse(await new Promise((resolve) => child.stdout.once("data", resolve)));
@@ -95,6 +96,7 @@ test("`volary view` shows the answers next to its files", async () => {
       const library = new Library(page);
       await library.ready();
       await library.rows(4);
+      await page.getByRole("alert").getByText("Not all answers of models could be read.").waitFor();
       await grouped(page, library);
     });
   } finally {

@@ -22,7 +22,7 @@ use super::spawn;
 /// Runs a tool: its arguments, and the future of its result.
 pub type RunTool = Rc<dyn Fn(Json) -> Pin<Box<dyn Future<Output = Json>>>>;
 
-/// A tool of the page.
+/// Something that agents can call.
 pub struct PageTool {
     pub name: &'static str,
     /// The name for people.

@@ -33,7 +33,7 @@ const SHOWN: [Column; 9] = [
     Column::Outcome,
 ];
 
-/// A tool of the table.
+/// Something that an agent can do with the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableTool {
     Search,

@@ -1,14 +1,15 @@
 //! Files with answers of models (`volary ask`) among those of an import. The page shows them as columns.
 //!
 //! Invariant: a file of answers is read here only, and never as trajectories. Lines that cannot be read are reported, and the
-//! others are used; a file of a newer version is reported and not used at all.
+//! others are used; a file of a newer version is refused with a notice, and not used at all. The files of a site have no
+//! report that people see, so a notice says it there.
 
 use std::rc::Rc;
 
 use volary_ask::cache::{AnswerLines, AnswerRecord};
 use volary_core::quantity::{plural, size_text};
 use volary_formats::import::NoteLevel;
-use volary_protocol::library::Event;
+use volary_protocol::library::{Event, Origin};
 
 use super::running_import::RunningImport;
 use super::state::Output;
@@ -20,6 +21,14 @@ const BEGINNING: u64 = 4 << 10;
 const LARGEST: u64 = 256 << 20;
 /// The number of damaged lines that are reported.
 const MOST_REPORTED: usize = 5;
+
+fn notify(reading: &RunningImport<'_>, what: &str, why: String, advice: &str) {
+    (reading.send)(Output::Event(Event::Notice {
+        what: what.into(),
+        why: why.into(),
+        advice: advice.into(),
+    }));
+}
 
 /// Reads a file if it has answers. Returns whether it has.
 pub(super) async fn read(reading: &RunningImport<'_>, file: &Rc<dyn Source>) -> bool {
@@ -55,9 +64,25 @@ pub(super) async fn read(reading: &RunningImport<'_>, file: &Rc<dyn Source>) -> 
         Ok(lines) => lines,
         Err(newer) => {
             unreadable(format!("The answers were not read, because {newer}."));
+            notify(
+                reading,
+                "The answers of models were not read.",
+                format!("{name} was refused: {newer}."),
+                "The trajectories are shown without them.",
+            );
             return true;
         }
     };
+    if let (Origin::Published, Some(first)) = (reading.origin, lines.damaged.first()) {
+        let count = plural(lines.damaged.len(), "line");
+        let (line, reason) = (first.line, &first.reason);
+        notify(
+            reading,
+            "Not all answers of models could be read.",
+            format!("{name}: {count} skipped; line {line}, because {reason}."),
+            "The others are shown. Ask again for what is missing.",
+        );
+    }
     for damaged in lines.damaged.iter().take(MOST_REPORTED) {
         let (line, reason) = (damaged.line, &damaged.reason);
         unreadable(format!("Line {line} was skipped, because {reason}."));

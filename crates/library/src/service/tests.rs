@@ -306,6 +306,17 @@ fn answers_are_read_with_trajectories_and_damaged_lines_are_reported() {
         "{}",
         words_of(&refused)
     );
+    let notices = |said: &[Output]| {
+        let notices = said.iter().filter_map(|said| match said {
+            Output::Event(Event::Notice { why, .. }) => Some(why.to_string()),
+            _ => None,
+        });
+        notices.collect::<String>()
+    };
+    assert!(notices(&refused).contains("newer version"));
+    assert_eq!(notices(&said), "", "the report has it");
+    let of_site = read_as(&service(), &[answers(&[&line, "{"])], Origin::Published);
+    assert!(notices(&of_site).contains("1 line skipped; line 2"));
     let is_answer = |said: &Output| matches!(said, Output::Event(Event::Answers { .. }));
     assert!(!refused.iter().any(is_answer));
     // A file of trajectories may have such a name.
