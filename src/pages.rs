@@ -89,6 +89,7 @@ fn evaluate() -> Loaded<DrawFn> {
     styles::adopt_connections();
     appearance::adopt(include_str!("../style/evaluate.css"));
     appearance::adopt(include_str!("../style/results.css"));
+    appearance::adopt(include_str!("../style/progress-bar.css"));
     Ok(volary_evaluate::page)
 }
 

@@ -163,6 +163,53 @@ for (const size of ["wide", "narrow"]) {
     }));
 }
 
+test("a reload restores the cluster, the act and the arrow of the address", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const review = await opened(page);
+    const region = behaviour(page);
+    const chip = page.getByRole("list", { name: "Behaviour" });
+    await region.getByRole("button", { name: "Show only cluster 1" }).click();
+    await review.rows(5);
+    await page.waitForURL(/behaviour=cluster~failures~blind-/);
+    await page.reload();
+    await chip.getByText("Cluster 1").waitFor();
+    await review.rows(5);
+    // The panel is still closed. What it found is there when it is opened.
+    await expect(region).toBeHidden();
+    await page.getByRole("button", { name: "Behaviour", exact: true }).click();
+    await expect(region.getByRole("button", { name: "Show only cluster 1" })).toHaveAttribute("aria-pressed", "true");
+    await page.getByRole("button", { name: "Show all rows" }).click();
+    await review.rows(14);
+    await page.waitForURL((url) => !url.hash.includes("behaviour="));
+
+    await region.getByRole("tab", { name: "Map" }).click();
+    const map = region.getByRole("group", { name: /^Map of behaviour/ });
+    await map.getByRole("button", { name: /^give_up ✗/ }).click();
+    await review.rows(3);
+    await page.waitForURL(/behaviour=act~give/);
+    await page.reload();
+    await chip.getByText(/^give_up ✗/).waitFor();
+    await review.rows(3);
+    await page.getByRole("button", { name: "Show all rows" }).click();
+    await page.getByRole("button", { name: "Behaviour", exact: true }).click();
+    await region.getByRole("tab", { name: "Map" }).click();
+    await region.getByText("As a table").click();
+    await region.getByRole("button", { name: "Show only get_order → search_shelf" }).click();
+    await review.rows(3);
+    const shared = page.url();
+    await page.goto("about:blank");
+    await page.goto(shared);
+    await chip.getByText("get_order → search_shelf").waitFor();
+    await review.rows(3);
+
+    // What is not there narrows nothing.
+    await page.goto("about:blank");
+    await page.goto(`${HOME}#/review?behaviour=cluster~failures~nobody`);
+    await page.getByRole("alert").getByText("The table is not narrowed as the address says.").waitFor();
+    await review.rows(14);
+    await page.waitForURL((url) => !url.hash.includes("behaviour="));
+  }));
+
 test("diagnostics are columns and lead to their steps", () =>
   visit({ hash: "#/review" }, async (page) => {
     const review = await new Library(page).ready();

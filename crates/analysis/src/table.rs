@@ -4,6 +4,7 @@
 //!   run, by any column. [`view`]: all settings as a part of an address. [`variation`]: columns with the same value in
 //!   all rows. [`cross`]: cross table of two columns. [`forks`]: rows with a common beginning. [`token_column`]: figures of
 //!   recorded tokens. [`diagnostic_column`]: what is wrong in the behaviour. [`answers`]: answers of models.
+//!   [`narrowing`]: rows of similar behaviour.
 //!
 //! Invariants: an unknown cell is [`Cell::Empty`], never zero; it passes only the filter for empty cells, and
 //! comes last in either direction.
@@ -16,6 +17,7 @@ pub mod diagnostic_column;
 pub mod filter;
 pub mod forks;
 pub mod groups;
+pub mod narrowing;
 pub mod order;
 mod stored;
 pub mod token_column;

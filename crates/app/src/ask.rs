@@ -24,6 +24,7 @@ mod tests;
 use std::sync::Arc;
 
 use volary_agent::model::limits::Spent;
+use volary_ask::cache::AnswerRecord;
 use volary_ask::plan::{AskPlan, RowSize};
 use volary_ask::run::{AskEffect, AskEvent, AskPause, AskPhase, AskProgress, AskRun, RowView};
 use volary_core::json::Text;
@@ -88,6 +89,8 @@ pub struct AskSession {
     open: Option<OpenQuestion>,
     /// Why the last question could not be asked.
     refused: Option<Text>,
+    /// The answers of files that the page does not store. Each reading of what is stored adds them again.
+    given: Vec<Arc<AnswerRecord>>,
 }
 
 impl AskSession {
@@ -133,8 +136,10 @@ impl AskSession {
         let mut effects = match event {
             Event::Read(history) => {
                 self.history = *history;
+                self.history.give(&self.given);
                 Vec::new()
             }
+            Event::Given { records, is_kept } => self.give(records, is_kept),
             Event::Plan { setup, facts, rows } => self.begin_plan(*setup, facts, rows),
             Event::Measuring(text) => {
                 if self.wanted.is_some() {
@@ -206,6 +211,16 @@ impl AskSession {
         };
         effects.push(Effect::Changed);
         effects
+    }
+
+    fn give(&mut self, records: Vec<AnswerRecord>, is_kept: bool) -> Vec<Effect> {
+        let records: Vec<Arc<AnswerRecord>> = records.into_iter().map(Arc::new).collect();
+        let changed = self.history.give(&records);
+        if is_kept {
+            return vec![Effect::StoreGiven(Box::new(changed))];
+        }
+        self.given.extend(records);
+        Vec::new()
     }
 
     fn begin_plan(&mut self, setup: AskSetup, facts: ModelFacts, rows: Vec<AskRow>) -> Vec<Effect> {
@@ -410,6 +425,8 @@ impl AskSession {
             effects = self.run(now, clock, AskEvent::Stop);
             self.open = None;
         }
+        self.given
+            .retain(|record| AskSetup::of_record(record).id() != id);
         let labels = self.history.forget(&id);
         effects.push(Effect::Forget { id, labels });
         effects

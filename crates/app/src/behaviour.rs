@@ -1,12 +1,13 @@
 //! Behaviour over many trajectories: clusters, the map and rules, which a worker computes.
 //!
 //! - [`work`]: something that is being computed. [`rule_book`]: rules, proposed and the user's. [`rule_edit`]: a change of a
-//!   rule. [`labelled`]: steps with a label, and what labels say about rows.
+//!   rule. [`labelled`]: steps with a label, and what labels say about rows. [`mapped_graph`]: the map of rows.
 //!
 //! Invariants: of each job, one request is current; replies to earlier ones change nothing. Clusters and the map belong to the
 //! rows for which they were computed, whatever the table shows meanwhile.
 
 pub mod labelled;
+pub mod mapped_graph;
 pub mod rule_book;
 pub mod rule_edit;
 pub mod work;
@@ -16,8 +17,9 @@ use std::sync::Arc;
 
 use volary_analysis::behaviour::signature::{Alphabet, Signature};
 use volary_analysis::table::Row;
+use volary_analysis::table::narrowing::Narrowing;
 use volary_core::json::{Json, Text};
-use volary_protocol::behaviour::{ClusterReport, JudgedEpisode, SignatureSet};
+use volary_protocol::behaviour::{BehaviourCluster, ClusterReport, JudgedEpisode, SignatureSet};
 use volary_protocol::library::{Event as LibraryEvent, Request};
 
 use crate::library::replies::{LibraryReply, NoReply};
@@ -42,6 +44,8 @@ pub struct RowNarrowing {
     pub label: String,
     /// Their ids.
     pub ids: Arc<HashSet<Text>>,
+    /// How an address names it; `None` for what an address cannot name.
+    pub named: Option<Narrowing>,
 }
 
 /// Clusters, and how many rows they are of.
@@ -49,6 +53,8 @@ pub struct RowNarrowing {
 pub struct FoundClusters {
     pub report: ClusterReport,
     pub rows: usize,
+    /// Whether these rows are the failures of the table.
+    pub are_failures: bool,
 }
 
 impl FoundClusters {
@@ -82,7 +88,18 @@ impl FoundClusters {
         Some(RowNarrowing {
             label: format!("Cluster {}", self.label(place)),
             ids: Arc::new(cluster.ids.iter().cloned().collect()),
+            named: Some(Narrowing::Cluster {
+                are_failures: self.are_failures,
+                typical: cluster.typical.clone(),
+            }),
         })
+    }
+
+    /// The rows of the cluster that a trajectory is in.
+    pub fn narrowing_with(&self, id: &str) -> Option<RowNarrowing> {
+        let mut clusters = self.report.clusters.iter();
+        let is_in = |cluster: &BehaviourCluster| cluster.ids.iter().any(|known| **known == *id);
+        self.narrowing(clusters.position(is_in)?)
     }
 }
 
@@ -119,7 +136,11 @@ impl MappedRows {
 #[derive(Clone, Debug, PartialEq)]
 pub enum BehaviourEvent {
     /// The user wants the clusters of rows.
-    FindClusters(Vec<Arc<Row>>),
+    FindClusters {
+        rows: Vec<Arc<Row>>,
+        /// Whether they are the failures of the table.
+        are_failures: bool,
+    },
     /// The user wants the map of rows.
     DrawMap(Vec<Arc<Row>>),
     /// The user wants rules that a labelled step suggests, and to know in which of these rows they hold, as in
@@ -159,7 +180,7 @@ pub struct Behaviour {
     pub map: BehaviourWork<MappedRows>,
     pub rules: RuleBook,
     /// The rows of the requests for clusters and the map.
-    clustered: usize,
+    clustered: (usize, bool),
     mapped: Vec<MappedRow>,
     /// The current request of each job.
     numbers: BTreeMap<BehaviourJob, u32>,
@@ -170,9 +191,9 @@ impl Behaviour {
     /// Handles an event.
     pub fn update(&mut self, event: BehaviourEvent) -> Vec<BehaviourEffect> {
         match event {
-            BehaviourEvent::FindClusters(rows) => {
+            BehaviourEvent::FindClusters { rows, are_failures } => {
                 self.clusters = BehaviourWork::begin(rows.len());
-                self.clustered = rows.len();
+                self.clustered = (rows.len(), are_failures);
                 let episodes = rows.iter().map(|row| JudgedEpisode {
                     id: row.id.clone(),
                     succeeded: row.succeeded(),
@@ -265,7 +286,8 @@ impl Behaviour {
             (BehaviourJob::Clusters, LibraryEvent::Clusters(report)) => {
                 let found = FoundClusters {
                     report,
-                    rows: self.clustered,
+                    rows: self.clustered.0,
+                    are_failures: self.clustered.1,
                 };
                 let labels = Arc::new(found.labels());
                 self.clusters = BehaviourWork::Ready(Arc::new(found));

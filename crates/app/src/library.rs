@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use volary_analysis::table::Row;
 use volary_core::json::Text;
-use volary_protocol::library::Event;
+use volary_protocol::library::{Event, Origin};
 use volary_protocol::{RequestId, WorkerLoss};
 
 pub use self::effect::Effect;
@@ -196,6 +196,11 @@ impl Library {
                 effects
             }
             Event::File { name } => vec![Effect::Save(name)],
+            // Each visit reads those of the site, and those of a link that are not to be stored are not.
+            Event::Answers { lines, origin } => vec![Effect::Answers {
+                lines,
+                is_kept: origin == Origin::Imported,
+            }],
             Event::NotRead { reason } => vec![Effect::Notify(Notice::new(
                 "The stored library cannot be read.",
                 reason.to_string(),
@@ -275,6 +280,11 @@ impl Library {
     /// Starts a query of the full-text search. Returns its number, or `None` for an empty query, which ends the search.
     pub fn search(&mut self, words: &str) -> (Option<SearchNumber>, Vec<Effect>) {
         self.search.begin(words)
+    }
+
+    /// Whether the latest query has not been answered.
+    pub fn is_searching(&self) -> bool {
+        self.search.is_open()
     }
 
     /// Handles a reply to a query.

@@ -16,8 +16,14 @@ use crate::prompt::INSTRUCTIONS;
 use crate::question::Question;
 use crate::quotes::QuoteState;
 
-/// The format of a line.
+/// The format of a line: a name, and the version of the format.
 pub const FORMAT: &str = "volary-answer-1";
+/// What the formats of all versions begin with.
+const NAME: &str = "volary-answer-";
+/// The version of [`FORMAT`].
+const VERSION: u64 = 1;
+/// The name of the file with the answers.
+pub const FILE: &str = "answers.jsonl";
 
 /// How answers are sampled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -72,7 +78,23 @@ pub struct DamagedLine {
     pub reason: String,
 }
 
-/// The answers of a file.
+/// A file was written by a newer version.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it has answers of a newer version of Volary ({format}); update Volary to read them")]
+pub struct NewerAnswers {
+    pub format: Text,
+}
+
+/// The lines of a file of answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AnswerLines {
+    /// In the order of the file. Several may have the same key.
+    pub records: Vec<AnswerRecord>,
+    /// Those that cannot be read.
+    pub damaged: Vec<DamagedLine>,
+}
+
+/// The answers of a file, by key.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswerCache {
     records: BTreeMap<Text, AnswerRecord>,
@@ -113,22 +135,14 @@ impl AnswerRecord {
 
 impl AnswerCache {
     /// Reads lines. Those that cannot be read are skipped and returned.
-    pub fn read(text: &str) -> (AnswerCache, Vec<DamagedLine>) {
+    ///
+    /// # Errors
+    /// If a newer version wrote one of them.
+    pub fn read(text: &str) -> Result<(AnswerCache, Vec<DamagedLine>), NewerAnswers> {
+        let AnswerLines { records, damaged } = AnswerLines::read(text)?;
         let mut cache = AnswerCache::default();
-        let mut damaged = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            if line.trim().is_empty() {
-                continue;
-            }
-            match record(line) {
-                Ok(record) => cache.insert(record),
-                Err(reason) => damaged.push(DamagedLine {
-                    line: index + 1,
-                    reason,
-                }),
-            }
-        }
-        (cache, damaged)
+        records.into_iter().for_each(|record| cache.insert(record));
+        Ok((cache, damaged))
     }
 
     pub fn get(&self, key: &str) -> Option<&AnswerRecord> {
@@ -145,19 +159,71 @@ impl AnswerCache {
     }
 }
 
-fn record(line: &str) -> Result<AnswerRecord, String> {
-    let value = read(line).map_err(|error| format!("it is not JSON: {error}"))?;
-    let format = value.get("format").and_then(|format| format.as_text());
-    if format.is_none_or(|format| &**format != FORMAT) {
-        return Err(format!("its format is not {FORMAT}"));
+impl AnswerLines {
+    /// Whether a file has answers, by its name and its beginning.
+    pub fn is_file(name: &str, beginning: &str) -> bool {
+        let first = beginning.trim_start().strip_prefix(r#"{"format":""#);
+        // The first line may be damaged.
+        first.is_some_and(|rest| rest.starts_with(NAME))
+            || name.rsplit(['/', '\\']).next() == Some(FILE) && beginning.contains(NAME)
     }
-    let record: AnswerRecord = from_json(&value).map_err(|error| error.to_string())?;
+
+    /// # Errors
+    /// If a newer version wrote one of the lines.
+    pub fn read(text: &str) -> Result<AnswerLines, NewerAnswers> {
+        let mut lines = AnswerLines::default();
+        for (index, line) in text.lines().enumerate() {
+            if line.trim().is_empty() {
+                continue;
+            }
+            match record(line) {
+                Ok(record) => lines.records.push(record),
+                Err(Unread::Newer(newer)) => return Err(newer),
+                Err(Unread::Damaged(reason)) => lines.damaged.push(DamagedLine {
+                    line: index + 1,
+                    reason,
+                }),
+            }
+        }
+        Ok(lines)
+    }
+}
+
+/// Why a line cannot be read.
+enum Unread {
+    Newer(NewerAnswers),
+    Damaged(String),
+}
+
+fn record(line: &str) -> Result<AnswerRecord, Unread> {
+    let damaged = |reason: String| Err(Unread::Damaged(reason));
+    let value = match read(line) {
+        Ok(value) => value,
+        Err(error) => return damaged(format!("it is not JSON: {error}")),
+    };
+    let format = value.get("format").and_then(|format| format.as_text());
+    if let Some(format) = format.filter(|format| is_newer(format)) {
+        let format = format.clone();
+        return Err(Unread::Newer(NewerAnswers { format }));
+    }
+    if format.is_none_or(|format| &**format != FORMAT) {
+        return damaged(format!("its format is not {FORMAT}"));
+    }
+    let record: AnswerRecord = match from_json(&value) {
+        Ok(record) => record,
+        Err(error) => return damaged(error.to_string()),
+    };
     let is_key = record.key.len() == 64 && record.key.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_key {
         Ok(record)
     } else {
-        Err("its key is not a digest".to_owned())
+        damaged("its key is not a digest".to_owned())
     }
+}
+
+fn is_newer(format: &str) -> bool {
+    let version = format.strip_prefix(NAME).map(str::parse::<u64>);
+    matches!(version, Some(Ok(version)) if version > VERSION)
 }
 
 #[cfg(test)]
@@ -222,7 +288,7 @@ mod tests {
             "{line}\n\n{half}\n{{\"format\":\"x\"}}\n{}\n",
             later.to_line()
         );
-        let (cache, damaged) = AnswerCache::read(&text);
+        let (cache, damaged) = AnswerCache::read(&text).unwrap();
         assert_eq!(cache.get(&one.key), Some(&later));
         assert_eq!(cache.records().len(), 1);
         let lines: Vec<usize> = damaged.iter().map(|line| line.line).collect();
@@ -231,7 +297,42 @@ mod tests {
             key: "short".into(),
             ..one
         };
-        assert_eq!(AnswerCache::read(&bad_key.to_line()).1.len(), 1);
+        let read = AnswerLines::read(&bad_key.to_line()).unwrap();
+        assert_eq!(read.damaged.len(), 1);
+    }
+
+    #[test]
+    fn lines_of_several_episodes_with_one_key_are_all_there() {
+        let one = record();
+        let other = AnswerRecord {
+            episode: "e2".into(),
+            ..one.clone()
+        };
+        let text = format!("{}\n{}\n", one.to_line(), other.to_line());
+        let lines = AnswerLines::read(&text).unwrap();
+        assert_eq!(lines.records, [one, other]);
+        assert_eq!(AnswerCache::read(&text).unwrap().0.records().len(), 1);
+    }
+
+    #[test]
+    fn a_file_of_a_newer_version_is_refused() {
+        let line = record().to_line();
+        let newer = line.replace("volary-answer-1", "volary-answer-2");
+        let error = AnswerCache::read(&format!("{line}\n{newer}\n")).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains("newer version") && message.contains("volary-answer-2"));
+        let other = line.replace("volary-answer-1", "volary-answer-x");
+        assert_eq!(AnswerLines::read(&other).unwrap().damaged.len(), 1);
+    }
+
+    #[test]
+    fn files_of_answers_are_recognised() {
+        let line = record().to_line();
+        assert!(AnswerLines::is_file("any.jsonl", &line));
+        let half = format!("{{\"key\":\n{line}");
+        assert!(AnswerLines::is_file("runs/.volary/answers.jsonl", &half));
+        assert!(!AnswerLines::is_file("runs.jsonl", &half));
+        assert!(!AnswerLines::is_file("answers.jsonl", "{\"messages\": []}"));
     }
 
     #[test]

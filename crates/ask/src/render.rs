@@ -129,13 +129,38 @@ impl Rendered {
         text
     }
 
-    /// The text of a range of messages, between the head and the tail.
-    pub fn text_of(&self, messages: Range<usize>) -> String {
+    /// The text of a range of messages, from a character of the first one on, and at most `most` characters. Messages stay
+    /// whole; only one that is longer by itself is divided. With where the rest begins: a message, and a character of it.
+    pub fn piece(
+        &self,
+        messages: Range<usize>,
+        offset: usize,
+        most: usize,
+    ) -> (String, Option<(usize, usize)>) {
         let mut text = String::new();
-        for message in self.messages.get(messages).unwrap_or_default() {
-            text.push_str(&message.text);
+        let mut left = most;
+        let first = messages.start;
+        for index in messages {
+            let Some(message) = self.messages.get(index) else {
+                break;
+            };
+            let skipped = if index == first { offset } else { 0 };
+            let rest = match message.text.char_indices().nth(skipped) {
+                Some((start, _)) => message.text.get(start..).unwrap_or_default(),
+                None => "",
+            };
+            let count = rest.chars().count();
+            if count <= left {
+                text.push_str(rest);
+                left -= count;
+            } else if index > first {
+                return (text, Some((index, 0)));
+            } else {
+                text.extend(rest.chars().take(left));
+                return (text, Some((index, skipped + left)));
+            }
         }
-        text
+        (text, None)
     }
 
     /// The estimated number of tokens of the whole text.

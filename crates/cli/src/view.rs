@@ -2,11 +2,13 @@
 //!
 //! - `roots`, `beneath`: the shown files, and safe access to them. `disk`: the threads that read them.
 //! - `listing`: the list of files. `files`, `heads`: their contents. `live`, `polling`: the change feed.
-//! - `search`: the search in them. `notes`, `notes_api`: the notes next to them, if the user chose that.
+//! - `search`: the search in them. `notes`, `notes_api`: the notes next to them, if the user chose that. `answers`: the
+//!   answers of `volary ask` next to them.
 //! - `access`: authentication. `app`: the routes; `served`: their state. `failure`, `json_lines`: their responses.
 //!   `browser`: opens the address. `background`: the same page for another command.
 
 mod access;
+mod answers;
 mod app;
 mod background;
 mod beneath;

@@ -335,6 +335,44 @@ fn changed_files_are_noticed() {
     assert_eq!(client.ids().len(), 2);
 }
 
+/// A trajectory in Volary's own format.
+fn native(id: &str, says: &str) -> String {
+    json!({
+        "format": "volary-episode", "version": 1, "id": id, "name": "same name",
+        "start": [{"role": "user", "content": says}], "steps": [], "ending": "open", "metadata": {},
+    })
+    .to_string()
+}
+
+#[test]
+fn trajectories_with_equal_ids_are_numbered_and_the_right_one_is_read() {
+    let folder = Folder::new("equal", 0);
+    let write = |name: &str, says: &str| {
+        fs::write(folder.0.join(name), native("7", says)).unwrap();
+    };
+    write("a.json", "the red marble");
+    write("b.json", "the blue marble");
+    let mut client = Client::start(&folder.0, &[]);
+    assert_eq!(client.ids(), ["7", "7 (2)"]);
+    let mut says = |arguments: serde_json::Value, words: &str| {
+        let text = client.value("read_trajectory", arguments)["text"].clone();
+        assert!(text.as_str().unwrap().contains(words), "{text}");
+    };
+    says(json!({"id": "7"}), "red");
+    says(json!({"id": "7 (2)"}), "blue");
+    let file = folder.0.join("b.json");
+    says(json!({"id": "7", "file": file}), "blue");
+    let found = client.value("search_trajectories", json!({"query": "blue"}));
+    assert_eq!(found["trajectories"][0]["id"], "7 (2)");
+    // A file that comes later changes no id, wherever it is.
+    write("aa.json", "the green marble");
+    let mut ids = client.ids();
+    ids.sort_unstable();
+    assert_eq!(ids, ["7", "7 (2)", "7 (3)"]);
+    let found = client.value("search_trajectories", json!({"query": "green"}));
+    assert_eq!(found["trajectories"][0]["id"], "7 (3)");
+}
+
 #[test]
 fn the_app_shows_what_the_tool_returns() {
     let folder = Folder::new("app", 1);

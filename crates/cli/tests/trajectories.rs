@@ -767,3 +767,27 @@ fn very_many_files_are_written_only_if_the_user_agrees() {
     assert_eq!(agreed.status, Some(0), "{}", agreed.stderr);
     assert_eq!(fs::read_dir(&out).unwrap().count(), 10_001);
 }
+
+/// In recorded files of SWE-agent, where there are some (`TRAJECTORIES_DIR` says where): a failed edit is sent again, and
+/// nothing else is wrong.
+#[test]
+fn diagnostics_of_swe_agent_are_those_that_a_reader_finds() {
+    let Some(folder) = std::env::var_os("TRAJECTORIES_DIR").map(PathBuf::from) else {
+        return println!("TRAJECTORIES_DIR is not set: no recorded files are tried.");
+    };
+    let sent_again = serde_json::json!({"ignored_errors": 1.0, "redundant_calls": 1.0});
+    for (name, steps, expected) in [
+        ("swe-agent-katy.traj", 18, Value::Null),
+        ("swe-agent-pydicom.traj", 12, sent_again),
+        ("wild/swea-ctf-web.traj", 21, Value::Null),
+    ] {
+        let path = folder.join(name);
+        if !path.exists() {
+            println!("{name} is not there.");
+            continue;
+        }
+        let rows = rows(path.to_str().unwrap());
+        assert_eq!((rows.len(), &rows[0]["steps"]), (1, &Value::from(steps)));
+        assert_eq!(rows[0]["diagnostics"], expected, "{name}");
+    }
+}

@@ -10,12 +10,13 @@
 //! - `reading`: files to episodes; `running_import`: what its steps share. Large files are imported by `streaming_import`, each a `large_file`. Their first episode can be
 //!   opened meanwhile (`partial_preview`). Other files are imported by `whole_file_import`. `report`: what is said about all of them.
 //!   `known_files` recognises files that were imported before. `naming` chooses ids, and `cancelled` holds the cancelled
-//!   readings. `unstored`: episodes that the browser refused to store. `annotations` joins annotations with traces in large files, and `step_dumps` training dumps with rollouts.
+//!   readings. `unstored`: episodes that the browser refused to store. `annotations` joins annotations with traces in large files, and `step_dumps` training dumps with rollouts. `answer_files`: answers of models.
 //!
 //! This module does not depend on a browser: replies go through a function. Requests are handled concurrently: another
 //! episode is opened between two slices of a large file.
 
 mod annotations;
+mod answer_files;
 mod asking;
 mod behaviour;
 mod cancelled;

@@ -320,6 +320,13 @@ pub enum Event {
         /// The files, one of each shape.
         files: Vec<UnmappedFile>,
     },
+    /// A file with answers of models was read.
+    Answers {
+        /// Its lines that can be read.
+        lines: Text,
+        /// How the file came into the library.
+        origin: Origin,
+    },
     /// A reading is complete.
     Read {
         /// Notes on what was read, for the user.

@@ -37,5 +37,6 @@ pub fn load() -> Coming {
 #[wasm_split(ask, wasm_split_path = leptos::wasm_split, fallible)]
 fn ask_page() -> Loaded<DrawFn> {
     appearance::adopt(include_str!("../../../style/ask.css"));
+    appearance::adopt(include_str!("../../../style/progress-bar.css"));
     Ok(crate::page::ask_page)
 }

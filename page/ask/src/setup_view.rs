@@ -230,17 +230,13 @@ fn QuestionFields(fields: SetupFields) -> impl IntoView {
                     {presets.collect_view()}
                 </select>
             </Field>
-            <Field id="ask-text" label="Question">
-                <textarea
-                    id="ask-text"
-                    rows="4"
-                    placeholder="Such as: Did the agent tell the user about the fee before it charged it?"
-                    prop:value=move || draft.with(|draft| draft.text.clone())
-                    on:input=move |event| {
-                        draft.update(|draft| draft.text = event_target_value(&event));
-                    }
-                ></textarea>
-            </Field>
+            <DraftText
+                id="ask-text"
+                label="Question"
+                rows=4
+                placeholder="Such as: Did the agent tell the user about the fee before it charged it?"
+                text=create_slice(draft, |draft| draft.text.clone(), |draft, text| draft.text = text)
+            />
             <div class="ask-pair">
                 <Field id="ask-kind" label="Answer">
                     <select
@@ -251,57 +247,81 @@ fn QuestionFields(fields: SetupFields) -> impl IntoView {
                         {kinds.into_iter().collect_view()}
                     </select>
                 </Field>
-                <Field id="ask-name" label="Name of the column">
-                    <input
-                        id="ask-name"
-                        type="text"
-                        placeholder="The beginning of the question"
-                        prop:value=move || draft.with(|draft| draft.name.clone())
-                        on:input=move |event| {
-                            draft.update(|draft| draft.name = event_target_value(&event));
-                        }
-                    />
-                </Field>
+                <DraftText
+                    id="ask-name"
+                    label="Name of the column"
+                    placeholder="The beginning of the question"
+                    text=create_slice(draft, |draft| draft.name.clone(), |draft, text| draft.name = text)
+                />
             </div>
             <Show when=move || kind.get() == AnswerKind::Label>
-                <Field id="ask-labels" label="Labels, one a line">
-                    <textarea
-                        id="ask-labels"
-                        rows="5"
-                        prop:value=move || draft.with(|draft| draft.labels.clone())
-                        on:input=move |event| {
-                            draft.update(|draft| draft.labels = event_target_value(&event));
-                        }
-                    ></textarea>
-                </Field>
+                <DraftText
+                    id="ask-labels"
+                    label="Labels, one a line"
+                    rows=5
+                    text=create_slice(draft, |draft| draft.labels.clone(), |draft, text| draft.labels = text)
+                />
             </Show>
             <Show when=move || kind.get() == AnswerKind::Score>
                 <div class="ask-pair">
-                    <Field id="ask-least" label="Lowest score">
-                        <input
-                            id="ask-least"
-                            type="text"
-                            inputmode="decimal"
-                            prop:value=move || draft.with(|draft| draft.least.clone())
-                            on:input=move |event| {
-                                draft.update(|draft| draft.least = event_target_value(&event));
-                            }
-                        />
-                    </Field>
-                    <Field id="ask-most" label="Highest score">
-                        <input
-                            id="ask-most"
-                            type="text"
-                            inputmode="decimal"
-                            prop:value=move || draft.with(|draft| draft.most.clone())
-                            on:input=move |event| {
-                                draft.update(|draft| draft.most = event_target_value(&event));
-                            }
-                        />
-                    </Field>
+                    <DraftText
+                        id="ask-least"
+                        label="Lowest score"
+                        inputmode="decimal"
+                        text=create_slice(draft, |draft| draft.least.clone(), |draft, text| draft.least = text)
+                    />
+                    <DraftText
+                        id="ask-most"
+                        label="Highest score"
+                        inputmode="decimal"
+                        text=create_slice(draft, |draft| draft.most.clone(), |draft, text| draft.most = text)
+                    />
                 </div>
             </Show>
         </fieldset>
+    }
+}
+
+/// A text of the draft, in a field of one line or several.
+#[component]
+fn DraftText(
+    id: &'static str,
+    label: &'static str,
+    text: (Signal<String>, SignalSetter<String>),
+    #[prop(default = 1)] rows: u32,
+    #[prop(optional)] placeholder: &'static str,
+    #[prop(default = "text")] inputmode: &'static str,
+) -> impl IntoView {
+    let (text, set_text) = text;
+    let set = move |event| set_text.set(event_target_value(&event));
+    let field = if rows > 1 {
+        view! {
+            <textarea
+                id=id
+                rows=rows.to_string()
+                placeholder=placeholder
+                prop:value=move || text.get()
+                on:input=set
+            ></textarea>
+        }
+        .into_any()
+    } else {
+        view! {
+            <input
+                id=id
+                type="text"
+                inputmode=inputmode
+                placeholder=placeholder
+                prop:value=move || text.get()
+                on:input=set
+            />
+        }
+        .into_any()
+    };
+    view! {
+        <Field id label>
+            {field}
+        </Field>
     }
 }
 

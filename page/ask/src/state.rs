@@ -10,8 +10,9 @@ use volary_agent::model::ModelRequest;
 use volary_app::ask::asked::ModelFacts;
 use volary_app::ask::findings::{AskFindings, FindingsRequest};
 use volary_app::ask::history::AskHistory;
-use volary_app::ask::{AskRow, AskScope, AskSession, Effect, Event, PlanState, RunShown};
+use volary_app::ask::{self, AskRow, AskScope, AskSession, Event, PlanState, RunShown};
 use volary_app::notice::Notice;
+use volary_ask::cache::AnswerLines;
 use volary_ask::run::{ModelReply, RequestId};
 use volary_browser::database::DatabaseError;
 use volary_browser::web_lock::{WebLock, acquire};
@@ -75,7 +76,27 @@ impl AskState {
             state.read().await;
             let _ = state.is_read.try_set(true);
         });
+        // What is stored comes first, because the answers of files are added to it.
+        Effect::new(move |_| {
+            if state.is_read.get() && host.client.given_answers.with(|given| !given.is_empty()) {
+                untrack(|| state.take_given());
+            }
+        });
         state
+    }
+
+    /// Takes the answers of files.
+    fn take_given(self) {
+        let given = self.host.client.given_answers;
+        let given = given.try_update(std::mem::take).unwrap_or_default();
+        for (lines, is_kept) in given {
+            // The worker has checked each line.
+            let Ok(AnswerLines { records, .. }) = AnswerLines::read(&lines) else {
+                continue;
+            };
+            self.dispatch(Event::Given { records, is_kept });
+        }
+        self.publish_history();
     }
 
     /// Handles an event and carries out the effects.
@@ -167,7 +188,7 @@ impl AskState {
         let Some(facts) = facts else {
             return self.notice.set(Some(Notice::new(
                 "The question cannot be asked.",
-                "Its connection was deleted in Settings.",
+                "Its connection was deleted in Settings, or it was asked elsewhere.",
                 "Choose Change the question, and another model.",
             )));
         };
@@ -223,20 +244,20 @@ impl AskState {
         });
     }
 
-    fn carry_out(self, effect: Effect) {
+    fn carry_out(self, effect: ask::Effect) {
         let client = self.host.client;
         match effect {
-            Effect::Measure { ids, terms } => spawn(async move {
+            ask::Effect::Measure { ids, terms } => spawn(async move {
                 let heard = move |text| self.dispatch(Event::Measuring(text));
                 if let Some(texts) = texts::measured(client, ids, terms, heard).await {
                     self.dispatch(Event::Measured(texts));
                 }
             }),
-            Effect::Render { row, id, options } => spawn(async move {
+            ask::Effect::Render { row, id, options } => spawn(async move {
                 let rendered = texts::rendered(client, id, options).await.map(Arc::new);
                 self.dispatch(Event::Rendered { row, rendered });
             }),
-            Effect::Send {
+            ask::Effect::Send {
                 id,
                 connection,
                 request,
@@ -254,53 +275,56 @@ impl AskState {
                     }
                 });
             }
-            Effect::Check { request, reply } => spawn(async move {
+            ask::Effect::Check { request, reply } => spawn(async move {
                 let checked = texts::checked(client, reply).await;
                 self.dispatch(Event::Checked { request, checked });
             }),
-            Effect::Abort(requests) => self.inner.update_value(|inner| {
+            ask::Effect::Abort(requests) => self.inner.update_value(|inner| {
                 for request in requests {
                     if let Some(handle) = inner.requests.remove(&request) {
                         handle.abort();
                     }
                 }
             }),
-            Effect::WakeAt(time) => spawn(async move {
+            ask::Effect::WakeAt(time) => spawn(async move {
                 let wait = (time - timers::now()).max(0.0);
                 timers::sleep(Duration::try_from_secs_f64(wait).unwrap_or_default()).await;
                 self.dispatch(Event::Tick);
             }),
-            Effect::StoreQuestion(question) => {
+            ask::Effect::StoreQuestion(question) => {
                 self.publish_history();
                 spawn(async move {
                     self.stored(stored::keep_question(&question).await);
                 });
             }
-            Effect::StoreAnswer { id, record } => {
+            ask::Effect::StoreAnswer { id, record } => {
                 self.publish_history_soon();
                 spawn(async move {
                     self.stored(stored::keep_answer(&id, &record).await);
                 });
             }
-            Effect::StoreLabels { labels, all } => {
+            ask::Effect::StoreGiven(given) => spawn(async move {
+                self.stored(stored::keep_given(&given).await);
+            }),
+            ask::Effect::StoreLabels { labels, all } => {
                 self.publish_history();
                 spawn(async move {
                     self.stored(stored::keep_labels(&labels, &all).await);
                 });
             }
-            Effect::StoreFindings { id, findings } => {
+            ask::Effect::StoreFindings { id, findings } => {
                 self.publish_history();
                 spawn(async move {
                     self.stored(stored::keep_findings(&id, &findings).await);
                 });
             }
-            Effect::Forget { id, labels } => {
+            ask::Effect::Forget { id, labels } => {
                 self.publish_history();
                 spawn(async move {
                     self.stored(stored::forget(&id, labels.as_ref()).await);
                 });
             }
-            Effect::Show { id, scope } => {
+            ask::Effect::Show { id, scope } => {
                 let place = match scope {
                     AskScope::All => AskPlace::Answers(id),
                     AskScope::Calibration => AskPlace::Calibration(id),
@@ -308,7 +332,7 @@ impl AskState {
                 let view = self.host.place.with_untracked(|place| place.view.clone());
                 location::go(&place.to_hash(&view));
             }
-            Effect::Changed => self.publish(),
+            ask::Effect::Changed => self.publish(),
         }
     }
 

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_analysis::table::{Column, Row};
-use volary_app::behaviour::{BehaviourEvent, BehaviourJob, FoundClusters};
+use volary_analysis::table::Column;
+use volary_app::behaviour::work::BehaviourWork;
+use volary_app::behaviour::{BehaviourJob, FoundClusters};
 use volary_core::quantity::{count_text, plural};
 use volary_protocol::behaviour::{BehaviourCluster, ClusterParting};
 use volary_ui::text::inert;
@@ -28,15 +29,14 @@ pub(super) fn ClustersView(state: BehaviourState) -> impl IntoView {
     let failed =
         Memo::new(move |_| shown.with(|rows| rows.iter().filter(|row| row.failed()).count()));
     let find = move || {
-        let only_failed = only_failed.get_untracked() && failed.get_untracked() > 0;
-        let rows = shown.with_untracked(|rows| {
-            let rows = rows.iter().filter(|row| !only_failed || row.failed());
-            rows.cloned().collect::<Vec<Arc<Row>>>()
-        });
-        state.update(BehaviourEvent::FindClusters(rows));
+        let are_failures = only_failed.get_untracked() && failed.get_untracked() > 0;
+        state.find_clusters(are_failures);
     };
     // Opening the tab is the wish for it. Later it is computed on request, because the rows change with each filter.
-    if shown.with_untracked(|rows| !rows.is_empty()) {
+    let is_missing = state
+        .state
+        .with_untracked(|state| matches!(state.clusters, BehaviourWork::Nothing));
+    if is_missing && shown.with_untracked(|rows| !rows.is_empty()) {
         find();
     }
     let label = move || {
@@ -153,10 +153,11 @@ fn card(state: BehaviourState, found: &Arc<FoundClusters>, place: usize) -> Opti
     );
     let success = success_text(cluster.succeeded as usize, cluster.judged as usize);
     let is_chosen = {
-        let label = found.narrowing(place).map(|narrowing| narrowing.label);
+        let named = found.narrowing(place).and_then(|narrowing| narrowing.named);
         Memo::new(move |_| {
-            link.narrowed
-                .with(|narrowed| narrowed.as_ref().map(|one| one.label.clone()) == label)
+            link.narrowed.with(|narrowed| {
+                narrowed.as_ref().and_then(|one| one.named.as_ref()) == named.as_ref()
+            })
         })
     };
     let narrow = {

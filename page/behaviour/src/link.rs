@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_analysis::table::Row;
+use volary_analysis::table::narrowing::Narrowing;
 use volary_app::behaviour::RowNarrowing;
 use volary_core::json::Text;
 use volary_ui::icon::{Glyph, NamedIcon};
@@ -17,6 +18,8 @@ pub struct BehaviourLink {
     pub is_open: RwSignal<bool>,
     /// The rows to which the table is narrowed.
     pub narrowed: RwSignal<Option<RowNarrowing>>,
+    /// What the address narrows the table to, until it is found.
+    pub wanted: RwSignal<Option<Narrowing>>,
     /// The cluster of each row, by id.
     pub clusters: RwSignal<Arc<HashMap<Text, Text>>>,
 }
@@ -27,8 +30,31 @@ impl BehaviourLink {
         BehaviourLink {
             is_open: RwSignal::new(false),
             narrowed: RwSignal::new(None),
+            wanted: RwSignal::new(None),
             clusters: RwSignal::default(),
         }
+    }
+
+    /// What the table is narrowed to, for the address.
+    pub fn named(self) -> Option<Narrowing> {
+        let named = self
+            .narrowed
+            .with(|narrowed| narrowed.as_ref().map(|narrowed| narrowed.named.clone()));
+        named.unwrap_or_else(|| self.wanted.get())
+    }
+
+    /// Narrows the table to what an address names, once the panel has found it.
+    pub fn restore(self, named: Option<Narrowing>) {
+        if untrack(|| self.named()) != named {
+            self.narrowed.set(None);
+            self.wanted.set(named);
+        }
+    }
+
+    /// Shows all rows again.
+    fn show_all(self) {
+        self.narrowed.set(None);
+        self.wanted.set(None);
     }
 
     /// The ids to which the table is narrowed.
@@ -52,7 +78,9 @@ pub fn NarrowingChip(link: BehaviourLink) -> impl IntoView {
     move || {
         let label = link
             .narrowed
-            .with(|narrowed| narrowed.as_ref().map(|narrowed| narrowed.label.clone()))?;
+            .with(|narrowed| narrowed.as_ref().map(|narrowed| narrowed.label.clone()));
+        let is_wanted = link.wanted.with(Option::is_some);
+        let label = label.or_else(|| is_wanted.then(|| "Looking for its rows…".to_owned()))?;
         Some(view! {
             <ul class="chips" aria-label="Behaviour">
                 <li class="chip">
@@ -60,7 +88,7 @@ pub fn NarrowingChip(link: BehaviourLink) -> impl IntoView {
                     <button
                         type="button"
                         class="quiet icon-button small"
-                        on:click=move |_| link.narrowed.set(None)
+                        on:click=move |_| link.show_all()
                     >
                         <NamedIcon glyph=Glyph::Close name="Show all rows"/>
                     </button>

@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_analysis::behaviour::graph::{BehaviourNode, Passing};
+use volary_app::behaviour::mapped_graph::MappedGraph;
 use volary_browser::element;
 use volary_core::quantity::count_text;
 use volary_ui::text::inert;
 use volary_view::review::behaviour_map::{share_text, success_text};
 
-use super::map_view::Graphed;
 use super::state::BehaviourState;
 
 /// The maximum number of rows.
 const MOST_ROWS: usize = 200;
 
 /// The edges of a graph, the most frequent first.
-pub(super) fn edge_table(state: BehaviourState, now: Arc<Graphed>) -> AnyView {
+pub(super) fn edge_table(state: BehaviourState, now: Arc<MappedGraph>) -> AnyView {
     let is_open = RwSignal::new(false);
     let content = move || is_open.get().then(|| table(state, &now));
     view! {
@@ -31,7 +31,7 @@ pub(super) fn edge_table(state: BehaviourState, now: Arc<Graphed>) -> AnyView {
     .into_any()
 }
 
-fn table(state: BehaviourState, now: &Arc<Graphed>) -> AnyView {
+fn table(state: BehaviourState, now: &Arc<MappedGraph>) -> AnyView {
     let mut edges: Vec<(&(BehaviourNode, BehaviourNode), &Passing)> =
         now.graph.edges.iter().collect();
     edges.sort_by(|(name, one), (other_name, other)| {
@@ -66,7 +66,7 @@ fn table(state: BehaviourState, now: &Arc<Graphed>) -> AnyView {
 
 fn table_row(
     state: BehaviourState,
-    now: &Arc<Graphed>,
+    now: &Arc<MappedGraph>,
     nodes: (BehaviourNode, BehaviourNode),
     passing: &Passing,
 ) -> AnyView {
@@ -76,8 +76,7 @@ fn table_row(
     let narrow = {
         let now = Arc::clone(now);
         move |_| {
-            if let Some(passing) = now.graph.edges.get(&nodes) {
-                let narrowing = now.narrowing(&name, passing);
+            if let Some(narrowing) = now.passing_edge(nodes) {
                 state.inputs.link.narrowed.set(Some(narrowing));
             }
         }

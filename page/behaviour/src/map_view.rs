@@ -1,14 +1,15 @@
 //! The map of behaviour: which acts follow which, over all rows of the table. A click on an act or an arrow narrows the table to
 //! the rows that pass it. A slider leads through training steps; acts keep their places meanwhile.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
-use volary_analysis::behaviour::graph::{BehaviourGraph, BehaviourNode, Passing};
-use volary_app::behaviour::{BehaviourEvent, BehaviourJob, MappedRows, RowNarrowing};
+use volary_analysis::behaviour::graph::BehaviourNode;
+use volary_app::behaviour::mapped_graph::MappedGraph;
+use volary_app::behaviour::work::BehaviourWork;
+use volary_app::behaviour::{BehaviourEvent, BehaviourJob, RowNarrowing};
 use volary_browser::{element, keys};
 use volary_core::quantity::plural;
 use volary_ui::text::inert;
@@ -26,61 +27,15 @@ const READABLE: (usize, usize) = (32, 18);
 /// The widest stroke, in pixels.
 const WIDEST: f64 = 9.0;
 
-/// The rows, and their graph.
-#[derive(Debug)]
-pub(super) struct Graphed {
-    pub rows: Arc<MappedRows>,
-    /// The training step; `None` for all.
-    pub step: Option<i64>,
-    pub graph: BehaviourGraph,
-}
-
-impl Graphed {
-    fn of(rows: &Arc<MappedRows>, step: Option<i64>) -> Graphed {
-        let graph = BehaviourGraph::of(
-            rows.of_step(step)
-                .map(|row| (&row.signature, row.succeeded)),
-        );
-        Graphed {
-            rows: Arc::clone(rows),
-            step,
-            graph,
-        }
-    }
-
-    /// The rows that pass an act or an edge.
-    pub fn narrowing(&self, name: &str, passing: &Passing) -> RowNarrowing {
-        let rows: Vec<_> = self.rows.of_step(self.step).collect();
-        let ids = passing
-            .rows
-            .iter()
-            .filter_map(|row| rows.get(*row as usize));
-        let ids: HashSet<_> = ids.map(|row| row.id.clone()).collect();
-        let step = self.step.map(|step| format!(", training step {step}"));
-        RowNarrowing {
-            label: format!("{name}{}", step.unwrap_or_default()),
-            ids: Arc::new(ids),
-        }
-    }
-
-    pub fn name(&self, node: BehaviourNode) -> String {
-        node.name(&self.rows.alphabet).to_owned()
-    }
-
-    pub fn edge_name(&self, (from, to): (BehaviourNode, BehaviourNode)) -> String {
-        format!("{} → {}", self.name(from), self.name(to))
-    }
-}
-
 #[derive(Clone, Copy)]
 struct MapState {
     state: BehaviourState,
     /// The share of rows that drawn edges pass at least; `None` for what is readable.
     share: RwSignal<Option<f64>>,
     is_narrow: RwSignal<bool>,
-    whole: Memo<Option<ByAddress<Graphed>>>,
+    whole: Memo<Option<ByAddress<MappedGraph>>>,
     /// The graph of the training step.
-    now: Memo<Option<ByAddress<Graphed>>>,
+    now: Memo<Option<ByAddress<MappedGraph>>>,
     drawn: Memo<Option<Arc<BehaviourMap>>>,
     /// The act that the keyboard is at.
     at: RwSignal<usize>,
@@ -96,7 +51,10 @@ pub(super) fn MapView(state: BehaviourState) -> impl IntoView {
         state.update(BehaviourEvent::DrawMap(rows));
     };
     // Opening the tab is the wish for it. Later it is computed on request, because the rows change with each filter.
-    if shown.with_untracked(|rows| !rows.is_empty()) {
+    let is_missing = state
+        .state
+        .with_untracked(|state| matches!(state.map, BehaviourWork::Nothing));
+    if is_missing && shown.with_untracked(|rows| !rows.is_empty()) {
         draw();
     }
     let frame = NodeRef::<html::Div>::new();
@@ -105,7 +63,7 @@ pub(super) fn MapView(state: BehaviourState) -> impl IntoView {
     let rows = state.result(|behaviour| &behaviour.map);
     let whole = Memo::new(move |_| {
         let rows = rows.get()?;
-        Some(ByAddress(Arc::new(Graphed::of(&rows.0, None))))
+        Some(ByAddress(Arc::new(MappedGraph::of(&rows.0, None))))
     });
     let now = Memo::new(move |_| {
         let whole = whole.get()?;
@@ -113,7 +71,7 @@ pub(super) fn MapView(state: BehaviourState) -> impl IntoView {
         let wanted = wanted.and_then(|place| whole.0.rows.steps.get(place).copied());
         Some(match wanted {
             None => whole,
-            step => ByAddress(Arc::new(Graphed::of(&whole.0.rows, step))),
+            step => ByAddress(Arc::new(MappedGraph::of(&whole.0.rows, step))),
         })
     });
     let share = RwSignal::new(None);
@@ -382,13 +340,13 @@ impl MapState {
         let (Some(node), Some(now)) = (node, self.now.get_untracked()) else {
             return;
         };
-        if let Some(passing) = now.0.graph.nodes.get(&node) {
-            self.narrow(now.0.narrowing(&now.0.name(node), passing));
+        if let Some(narrowing) = now.0.passing_act(node) {
+            self.narrow(narrowing);
         }
     }
 }
 
-fn edge_view(map: MapState, edge: &MapEdge, now: &Arc<Graphed>) -> AnyView {
+fn edge_view(map: MapState, edge: &MapEdge, now: &Arc<MappedGraph>) -> AnyView {
     let passing = now.graph.edges.get(&edge.nodes);
     let success = passing.map_or(PassingSuccess::Unknown, PassingSuccess::of);
     let share = passing.map_or(0.0, |passing| {
@@ -404,8 +362,8 @@ fn edge_view(map: MapState, edge: &MapEdge, now: &Arc<Graphed>) -> AnyView {
     let narrow = {
         let (now, nodes) = (Arc::clone(now), edge.nodes);
         move |_| {
-            if let Some(passing) = now.graph.edges.get(&nodes) {
-                map.narrow(now.narrowing(&name, passing));
+            if let Some(narrowing) = now.passing_edge(nodes) {
+                map.narrow(narrowing);
             }
         }
     };
@@ -431,7 +389,7 @@ fn node_view(
     map: MapState,
     place: usize,
     node: &MapNode,
-    now: &Arc<Graphed>,
+    now: &Arc<MappedGraph>,
     shape: &MapShape,
 ) -> AnyView {
     let passing = now.graph.nodes.get(&node.node);
@@ -457,11 +415,13 @@ fn node_view(
         figures = format!("{figures} · {}", rate.replace(" succeeded", " ok"));
     }
     let is_selected = {
-        let name = now.narrowing_label(node.node);
+        let act = now.act(node.node);
         let link = map.state.inputs.link;
         move || {
-            link.narrowed
-                .with(|narrowed| narrowed.as_ref().is_some_and(|one| one.label == name))
+            link.narrowed.with(|narrowed| {
+                let narrowed = narrowed.as_ref();
+                narrowed.is_some_and(|one| one.named.as_ref() == Some(&act))
+            })
         }
     };
     let focused = told.clone();
@@ -512,11 +472,4 @@ fn node_view(
         </g>
     }
     .into_any()
-}
-
-impl Graphed {
-    /// The label of the rows that pass an act.
-    fn narrowing_label(&self, node: BehaviourNode) -> String {
-        self.narrowing(&self.name(node), &Passing::default()).label
-    }
 }

@@ -5,6 +5,7 @@ use volary_ui::Tabs;
 
 use super::clusters_view::ClustersView;
 use super::map_view::MapView;
+use super::restoring;
 use super::rules_view::RulesView;
 pub use super::state::BehaviourInputs;
 use super::state::BehaviourState;
@@ -16,6 +17,7 @@ const NAMES: &[&str] = &["Clusters", "Map", "Rules"];
 #[component]
 pub fn BehaviourPanel(inputs: BehaviourInputs) -> impl IntoView {
     let state = BehaviourState::new(inputs);
+    restoring::follow(state);
     let link = inputs.link;
     let active = RwSignal::new(0);
     let is_shown =

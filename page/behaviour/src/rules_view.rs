@@ -239,6 +239,8 @@ fn fit_view(state: BehaviourState, rule: &Rule, fit: RuleFit) -> AnyView {
             state.inputs.link.narrowed.set(Some(RowNarrowing {
                 label: format!("Rule: {name}"),
                 ids: Arc::new(ids),
+                // Rules are in a file of their own.
+                named: None,
             }));
         }
     };

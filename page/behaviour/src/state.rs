@@ -36,6 +36,8 @@ pub struct BehaviourInputs {
     pub link: BehaviourLink,
     /// The rows that the table shows.
     pub shown: Signal<Arc<Vec<Arc<Row>>>>,
+    /// Whether these are all: nothing is being read, searched or sorted.
+    pub is_settled: Signal<bool>,
     /// The notes on all rows.
     pub notes: RwSignal<Annotations>,
 }
@@ -78,6 +80,15 @@ impl BehaviourState {
                 Some(ByAddress(Arc::clone(result)))
             })
         })
+    }
+
+    /// Finds the clusters of the rows of the table, or of the failures among them.
+    pub fn find_clusters(self, are_failures: bool) {
+        let rows = self.inputs.shown.with_untracked(|rows| {
+            let rows = rows.iter().filter(|row| !are_failures || row.failed());
+            rows.cloned().collect()
+        });
+        self.update(BehaviourEvent::FindClusters { rows, are_failures });
     }
 
     /// Handles an event, and carries out its effects.

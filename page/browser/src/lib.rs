@@ -11,6 +11,7 @@
 //!   what only one tab may hold at a time. [`shared`]: values shared by all tabs.
 //! - [`http`]: requests to models and servers; [`event_source`]: events of the page's own server; [`network`]: what the browser knows about the network.
 //! - [`language_model`]: the model built into the browser.
+//! - [`page_tools`]: tools of the page for agents in the browser.
 //! - [`parent_window`]: messages to and from the page around a frame.
 //! - [`code_editor`]: the code editor, CodeMirror; [`python_frame`]: the sandboxed frame in which Python runs;
 //!   [`python_port`]: requests to it.
@@ -39,6 +40,7 @@ pub mod location;
 pub mod network;
 pub mod offline;
 pub mod open_menu;
+pub mod page_tools;
 pub mod parent_window;
 pub mod printer;
 mod python_files;

@@ -20,6 +20,9 @@ use volary_storage::{self as storage, episodes};
 /// must read as a whole.
 const PATIENCE: Duration = Duration::from_secs(4);
 
+/// The name of the file with the answers of models.
+const ANSWERS: &str = "answers.jsonl";
+
 /// Imports files.
 pub fn read(client: LibraryClient, files: Vec<GivenFile>) {
     if !files.is_empty() {
@@ -130,6 +133,18 @@ pub async fn read_site(client: LibraryClient) {
     client.site.set(Some(site.title));
     client.notes_file.set(site.notes);
     let origin = Origin::Published;
+    if let Some(url) = site.answers {
+        // By its name it is recognised, whatever the address is.
+        let file = RemoteFile {
+            name: ANSWERS.into(),
+            url,
+        };
+        let request = Request::Fetch {
+            origin,
+            files: vec![file],
+        };
+        client.follow(&request);
+    }
     match site.content {
         SiteContent::List {
             list,

@@ -147,6 +147,11 @@ impl LibraryClient {
         }
     }
 
+    /// Whether the last search has not been answered.
+    pub fn is_searching(self) -> bool {
+        self.state.with_value(|state| state.library.is_searching())
+    }
+
     /// Reports whether the table of the library is shown.
     pub fn show_table(self, is_shown: bool) {
         self.handle(|library, now| library.show_table(is_shown, now));
@@ -285,6 +290,10 @@ impl LibraryClient {
                 }
                 Effect::OfferMapping(files) => self.unmapped.set(files),
                 Effect::Explain(unfetched) => self.explain(unfetched),
+                Effect::Answers { lines, is_kept } => {
+                    self.given_answers
+                        .update(|given| given.push((lines, is_kept)));
+                }
                 Effect::Save(name) => {
                     for attachment in attachments.drain(..) {
                         if let Attachment::Blob(file) = attachment {

@@ -41,6 +41,8 @@ pub struct LibrarySignals {
     pub partial: RwSignal<BTreeSet<Text>>,
     /// The files of the last reading whose members can be mapped.
     pub unmapped: RwSignal<Vec<UnmappedFile>>,
+    /// Answers of models in files, which Ask takes: their lines, and whether they are stored.
+    pub given_answers: RwSignal<Vec<(Text, bool)>>,
     /// Notifies that there is more of trajectories, which
     /// [`LibraryClient::take_renamed_ids`](super::LibraryClient::take_renamed_ids) returns.
     pub renamed: RwSignal<()>,
@@ -65,6 +67,7 @@ impl LibrarySignals {
             notes_written: RwSignal::new(0),
             partial: RwSignal::default(),
             unmapped: RwSignal::default(),
+            given_answers: RwSignal::default(),
             renamed: RwSignal::new(()),
             state: StoredValue::new_local(ClientState::default()),
         }

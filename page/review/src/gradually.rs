@@ -20,6 +20,15 @@ pub fn gradually<T: Send + Sync + 'static>(
     first: T,
     begin: impl Fn() -> Work<T> + 'static,
 ) -> RwSignal<T> {
+    gradually_with(first, RwSignal::new(false), begin)
+}
+
+/// Like [`gradually`]; `is_working` is true while a new value is being computed.
+pub fn gradually_with<T: Send + Sync + 'static>(
+    first: T,
+    is_working: RwSignal<bool>,
+    begin: impl Fn() -> Work<T> + 'static,
+) -> RwSignal<T> {
     let value = RwSignal::new(first);
     // The inputs may change during the computation; only the last run counts.
     let last = Rc::new(Cell::new(0_u32));
@@ -28,8 +37,10 @@ pub fn gradually<T: Send + Sync + 'static>(
         last.set(number);
         let mut work = begin();
         if let Some(done) = go_on(&mut work) {
+            is_working.set(false);
             return value.set(done);
         }
+        is_working.set(true);
         let last = Rc::clone(&last);
         browser::spawn(async move {
             loop {
@@ -38,6 +49,7 @@ pub fn gradually<T: Send + Sync + 'static>(
                     return;
                 }
                 if let Some(done) = go_on(&mut work) {
+                    is_working.set(false);
                     return value.set(done);
                 }
             }

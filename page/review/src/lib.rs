@@ -8,6 +8,7 @@
 //! - [`opened_pages`]: a training run, an episode or several, whose code is loaded when the first is opened.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid; [`forks`]:
 //!   other continuations of an episode. [`training`]: training runs, with their steps and groups.
+//! - `agent_tools`: the tools of the table for agents in the browser.
 //! - [`actions`]: actions on an episode; [`link_reach`]: who can open a link; `export_chosen`: the export of
 //!   several episodes.
 //! - [`sequence`]: moving from one trajectory of the table to the next; [`result_panel`]: how an episode ended and why.
@@ -19,6 +20,7 @@
 //!   [`quote`]: the selected text. [`tokens`]: the recorded tokens below messages.
 
 pub mod actions;
+mod agent_tools;
 pub mod chart;
 pub mod chosen;
 pub mod compare_page;

@@ -56,12 +56,12 @@ pub(super) fn LibraryPage(look: Look, training: Training) -> impl IntoView {
     }
 }
 
-/// The panel of behaviour, whose code is loaded when it is first opened.
+/// The panel of behaviour, whose code is loaded when it is first opened, or the address names what it finds.
 #[component]
 fn Behaviour(look: Look) -> impl IntoView {
-    let is_open = look.behaviour.is_open;
+    let (is_open, wanted) = (look.behaviour.is_open, look.behaviour.wanted);
     let was_opened = Memo::new(move |former: Option<&bool>| {
-        former.is_some_and(|former| *former) || is_open.get()
+        former.is_some_and(|former| *former) || is_open.get() || wanted.with(Option::is_some)
     });
     view! {
         <Show when=move || was_opened.get()>
@@ -125,11 +125,7 @@ fn Head(look: Look, training: Training) -> impl IntoView {
                     aria-label="Search"
                     placeholder="Search all texts"
                     prop:value=move || client.wanted.get()
-                    on:input=move |event| {
-                        let wanted = event_target_value(&event);
-                        client.wanted.set(wanted.clone());
-                        client.search(&wanted);
-                    }
+                    on:input=move |event| look.search(event_target_value(&event))
                 />
             </div>
             <div class="button-row">

@@ -7,6 +7,7 @@ use volary_app::review::opening::ReviewOpening;
 use volary_view::route::ReviewPlace;
 
 use super::actions::Actions;
+use super::agent_tools;
 use super::compare_page::ComparePage;
 use super::episode_page::EpisodePage;
 use super::evaluation_bar::EvaluationBar;
@@ -66,9 +67,23 @@ fn behaviour() -> Loaded<DrawFn> {
             client: look.client,
             link: look.behaviour,
             shown: look.shown.into(),
+            is_settled: look.is_settled(),
             notes: look.notes.all,
         };
         view! { <BehaviourPanel inputs/> }.into_any()
+    })
+}
+
+/// Loads the code of the tools for agents, which is in the same part.
+pub fn load_agent_tools() -> Coming {
+    Box::pin(agent_tools())
+}
+
+#[wasm_split(opened, wasm_split_path = leptos::wasm_split, fallible)]
+fn agent_tools() -> Loaded<DrawFn> {
+    Ok(|| {
+        agent_tools::offer(use_review());
+        ().into_any()
     })
 }
 

@@ -27,6 +27,7 @@ use super::viewer::Viewer;
 use volary_ask_page::AskHost;
 use volary_browser::files::GivenFile;
 use volary_browser::keys::KeyPress;
+use volary_browser::lazy::DrawFn;
 use volary_browser::{element, location, spawn, timers};
 use volary_connections::tokenizer;
 use volary_library_client::{LibraryClient, imports};
@@ -77,11 +78,14 @@ fn ReviewPage(client: LibraryClient) -> impl IntoView {
     review.follow_playground();
     review.follow_notes();
     let playground = review.playground;
+    let agent_tools = RwSignal::new(None::<DrawFn>);
     spawn(async move {
         timers::sleep(FIRST_ROWS).await;
         load_all(playground);
-        // If this fails, it is loaded and reported when something is opened.
-        let _ = opened_pages::load().await;
+        // If this fails, it is loaded and reported when something is opened. Agents then find no tools.
+        if let Ok(offer) = opened_pages::load_agent_tools().await {
+            agent_tools.set(Some(offer));
+        }
     });
     notes_file::keep(review.client, review.notes);
     let is_asking = review.provide_ask();
@@ -98,6 +102,7 @@ fn ReviewPage(client: LibraryClient) -> impl IntoView {
             <AlertBox notice=client.notice/>
         </div>
         {move || review.question.get().map(|file| review.file.question(file))}
+        {move || agent_tools.get().map(|offer| offer())}
         <KeepAlive is_wanted=Signal::derive(move || part.get() == ReviewScreen::Library)>
             <LibraryPage look=review.look training=review.training/>
         </KeepAlive>
@@ -220,15 +225,29 @@ impl Review {
                 has_answers.set(true);
             }
         });
-        let part = self.part;
+        let (part, given) = (self.part, self.client.given_answers);
         Memo::new(move |former: Option<&bool>| {
-            former == Some(&true) || has_answers.get() || part.get() == ReviewScreen::Ask
+            former == Some(&true)
+                || has_answers.get()
+                || given.with(|given| !given.is_empty())
+                || part.get() == ReviewScreen::Ask
         })
     }
 
     /// Returns whether an episode that is known only by its file is loading.
     pub(super) fn is_arriving(self) -> bool {
         self.place.with(names_file_of_one) && self.question.with(Option::is_none)
+    }
+
+    /// Whether this page is shown.
+    pub(super) fn is_shown(self) -> bool {
+        self.pages.shown.get() == Page::Review
+    }
+
+    /// Whether the address names an episode.
+    pub(super) fn names(self, id: &str) -> bool {
+        self.place
+            .with_untracked(|place| place.episode.as_deref() == Some(id))
     }
 
     pub(super) fn is_presenting(self) -> bool {

@@ -16,7 +16,7 @@ use volary_analysis::table::{Column, Row, found_columns};
 use volary_core::json::Text;
 use volary_view::library::{COLUMNS, FIRST_COLUMNS, Sort};
 
-use super::gradually::{Work, gradually};
+use super::gradually::{Work, gradually, gradually_with};
 use super::notes::Notes;
 use volary_behaviour::link::BehaviourLink;
 use volary_library_client::LibraryClient;
@@ -75,6 +75,8 @@ pub struct Look {
     pub found: Memo<Option<Arc<HitsById>>>,
     /// The rows that pass the filters, in order.
     pub shown: RwSignal<Arc<Vec<Arc<Row>>>>,
+    /// Whether they are being filtered and sorted.
+    pub is_arranging: RwSignal<bool>,
 }
 
 /// Search hits by the id of the episode.
@@ -145,7 +147,8 @@ impl Look {
                 Some(Arc::new(by_id.collect::<HitsById>()))
             })
         });
-        let shown = gradually(rows.get_untracked(), move || {
+        let is_arranging = RwSignal::new(false);
+        let shown = gradually_with(rows.get_untracked(), is_arranging, move || {
             let only = found.get().map(|found| -> Only {
                 let words = client.wanted.get_untracked();
                 Arc::new(move |row: &Row| {
@@ -194,6 +197,7 @@ impl Look {
             chosen: RwSignal::default(),
             found,
             shown,
+            is_arranging,
         }
     }
 
@@ -208,6 +212,7 @@ impl Look {
             group_sort: self.group_sort.get(),
             chart: self.chart.get(),
             columns: columns.map(|columns| columns.to_vec()),
+            narrowing: self.behaviour.named(),
             first: self.first.get(),
         };
         view.to_query()
@@ -217,8 +222,7 @@ impl Look {
     pub fn apply(self, query: &str) {
         let view = View::read(query);
         if self.client.wanted.get_untracked() != view.search {
-            self.client.wanted.set(view.search.clone());
-            self.client.search(&view.search);
+            self.search(view.search);
         }
         self.filters.set(view.filters);
         self.sort.set(view.sort);
@@ -226,9 +230,30 @@ impl Look {
         self.group_sort.set(view.group_sort);
         self.chart.set(view.chart);
         self.chosen_columns.set(view.columns.map(Arc::new));
+        self.behaviour.restore(view.narrowing);
         self.first.set(view.first);
         self.wanted_first
             .set((view.first > 0).then_some(view.first));
+    }
+
+    /// Whether all rows are there, filtered and sorted.
+    pub fn is_settled(self) -> Signal<bool> {
+        let client = self.client;
+        Signal::derive(move || {
+            self.shown.track();
+            client.is_listed.get()
+                && client.readings.with(|readings| readings.is_empty())
+                && !self.is_arranging.get()
+                && !client.is_searching()
+        })
+    }
+
+    /// Searches all texts, as the search field says.
+    pub fn search(self, words: String) {
+        self.client.wanted.set(words);
+        self.client
+            .wanted
+            .with_untracked(|words| self.client.search(words));
     }
 
     /// The index of an episode among the visible rows.

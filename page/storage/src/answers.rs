@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use volary_app::ask::asked::AskedQuestion;
 use volary_app::ask::findings::AskFindings;
-use volary_app::ask::history::{AskHistory, PersonLabels};
+use volary_app::ask::history::{AskHistory, GivenAnswers, PersonLabels};
 use volary_ask::cache::AnswerRecord;
 use volary_core::json::{Json, Text, from_json, to_json};
 
@@ -67,6 +67,20 @@ pub async fn keep_question(question: &AskedQuestion) -> Result<(), DatabaseError
 /// Stores an answer to the question with an id.
 pub async fn keep_answer(id: &str, answer: &AnswerRecord) -> Result<(), DatabaseError> {
     keep(format!("{ANSWER}{id}/{}", answer.episode), answer).await
+}
+
+/// Stores the answers of a file, with their questions.
+pub async fn keep_given(given: &GivenAnswers) -> Result<(), DatabaseError> {
+    let put = |key, text: String| DatabaseChange::Put(Store::Answers, key, text.into());
+    let questions = given.questions.iter();
+    let questions =
+        questions.map(|question| put(format!("{QUESTION}{}", question.id), text(question)));
+    let answers = given.answers.iter();
+    let answers = answers.map(|(id, record)| {
+        let key = format!("{ANSWER}{id}/{}", record.episode);
+        put(key, text(&**record))
+    });
+    write(questions.chain(answers).collect()).await
 }
 
 /// Stores the labels of a person.

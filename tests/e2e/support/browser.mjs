@@ -14,11 +14,19 @@ export const SIZES = {
   narrow: { width: 390, height: 844 },
 };
 
-let browser;
+const browsers = new Map();
 
-/** The browser of this worker process, started on first use. Playwright closes it with the process. */
-export async function launched() {
-  browser ??= await chromium.launch({
+/**
+ * The browser of this worker process with further arguments, started on first use. Playwright closes it with the process.
+ */
+export async function launched(further = []) {
+  const key = further.join(" ");
+  if (!browsers.has(key)) browsers.set(key, launch(further));
+  return browsers.get(key);
+}
+
+function launch(further) {
+  return chromium.launch({
     executablePath: process.env.VOLARY_CHROMIUM ?? "/usr/bin/chromium",
     headless: true,
     args: [
@@ -29,9 +37,9 @@ export async function launched() {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...further,
     ],
   });
-  return browser;
 }
 
 /**
@@ -40,15 +48,15 @@ export async function launched() {
  *
  * @param {{hash?: string, size?: keyof SIZES, theme?: "light"|"dark", axe?: boolean,
  *          allowedErrors?: RegExp[], origins?: string[], init?: (context) => Promise<void>,
- *          left?: () => Promise<void>, offline?: boolean, at?: string}} options
+ *          left?: () => Promise<void>, offline?: boolean, at?: string, args?: string[]}} options
  *   `at` is opened instead of the page: leaving the page at once would fail its requests;
- *   `offline` allows the service worker, which would keep requests from `page.route`;
+ *   `args` are further arguments of the browser; `offline` allows the service worker, which would keep requests from `page.route`;
  *   `left` waits for what must become true once the page was left; `allowedErrors` are console errors that the journey provokes on purpose; `origins` are servers that it
  *   names to the page, as a person would.
  */
 export async function visit(options, journey) {
   const { hash = "", size = "wide", theme = "light", axe = true, allowedErrors = [], origins = [] } = options;
-  const context = await (await launched()).newContext({
+  const context = await (await launched(options.args)).newContext({
     viewport: SIZES[size],
     colorScheme: theme,
     acceptDownloads: true,

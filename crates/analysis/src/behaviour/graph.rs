@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::signature::{Alphabet, Signature};
+use crate::table::narrowing::ActName;
 
 /// A node of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,6 +110,15 @@ impl BehaviourNode {
             BehaviourNode::Start => "start",
             BehaviourNode::Act(symbol) => alphabet.name(symbol),
             BehaviourNode::End => "end",
+        }
+    }
+
+    /// The name for an address.
+    pub fn act_name(self, alphabet: &Alphabet) -> ActName {
+        match self {
+            BehaviourNode::Start => ActName::Start,
+            BehaviourNode::Act(symbol) => ActName::Act(alphabet.name(symbol).into()),
+            BehaviourNode::End => ActName::End,
         }
     }
 }

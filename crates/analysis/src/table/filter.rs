@@ -21,6 +21,23 @@ pub enum Filter {
 }
 
 impl Filter {
+    /// The filters of conditions that were given by name, which must all hold. Numbers have a lower and an upper bound.
+    pub fn all(
+        is: Option<Vec<String>>,
+        contains: Option<String>,
+        (low, high): (Option<f64>, Option<f64>),
+        known: Option<bool>,
+    ) -> Vec<Filter> {
+        let is_bounded = low.is_some() || high.is_some();
+        let filters = [
+            is.map(Filter::OneOf),
+            contains.map(Filter::Contains),
+            is_bounded.then_some(Filter::Between { low, high }),
+            known.map(Filter::Known),
+        ];
+        filters.into_iter().flatten().collect()
+    }
+
     /// Whether a cell passes.
     pub fn passes(&self, cell: &Cell<'_>) -> bool {
         match (self, cell) {

@@ -11,6 +11,7 @@ use volary_core::json::Text;
 use super::Column;
 use super::filter::Filter;
 use super::groups::GroupOrder;
+use super::narrowing::{ActName, Narrowing};
 use super::order::Direction;
 use super::token_column::TokenColumn;
 use crate::behaviour::diagnostics::DiagnosticKind;
@@ -38,6 +39,8 @@ pub struct View {
     pub chart: Option<(Column, Column)>,
     /// The visible columns; `None` for the default ones.
     pub columns: Option<Vec<Column>>,
+    /// The behaviour that all rows have in common, if the table is narrowed to that.
+    pub narrowing: Option<Narrowing>,
     /// The first visible row.
     pub first: usize,
 }
@@ -63,6 +66,7 @@ impl View {
                 "columns" => {
                     view.columns = Some(value.split('~').filter_map(read_column).collect());
                 }
+                "behaviour" => view.narrowing = read_narrowing(value),
                 "row" => view.first = value.parse().unwrap_or_default(),
                 _ => {}
             }
@@ -100,6 +104,9 @@ impl View {
         }
         if let Some(columns) = &self.columns {
             put("columns", columns_text(columns));
+        }
+        if let Some(narrowing) = &self.narrowing {
+            put("behaviour", narrowing_text(narrowing));
         }
         if self.first > 0 {
             put("row", self.first.to_string());
@@ -261,6 +268,65 @@ fn read_filter(text: &str) -> Option<(Column, Filter)> {
     Some((read_column(column)?, filter))
 }
 
+/// The pieces that name the start and the end. No encoded name has these signs.
+const START: &str = "^";
+const END: &str = "$";
+
+fn narrowing_text(narrowing: &Narrowing) -> String {
+    let act = |act: &ActName| match act {
+        ActName::Start => START.to_owned(),
+        ActName::Act(name) => encoded(name),
+        ActName::End => END.to_owned(),
+    };
+    let of_step = |step: &Option<i64>| match step {
+        Some(step) => format!("~{step}"),
+        None => String::new(),
+    };
+    match narrowing {
+        Narrowing::Cluster {
+            are_failures,
+            typical,
+        } => {
+            let rows = if *are_failures { "failures" } else { "all" };
+            format!("cluster~{rows}~{}", encoded(typical))
+        }
+        Narrowing::Act { act: name, step } => format!("act~{}{}", act(name), of_step(step)),
+        Narrowing::Edge { from, to, step } => {
+            format!("edge~{}~{}{}", act(from), act(to), of_step(step))
+        }
+    }
+}
+
+fn read_narrowing(text: &str) -> Option<Narrowing> {
+    let act = |text: &str| match text {
+        START => ActName::Start,
+        END => ActName::End,
+        text => ActName::Act(decoded(text).as_ref().into()),
+    };
+    let of_step = |rest: &[&str]| match rest {
+        [] => Some(None),
+        [step] => step.parse().ok().map(Some),
+        _ => None,
+    };
+    let pieces: Vec<&str> = text.split('~').collect();
+    match pieces.as_slice() {
+        ["cluster", rows @ ("failures" | "all"), typical] => Some(Narrowing::Cluster {
+            are_failures: *rows == "failures",
+            typical: decoded(typical).as_ref().into(),
+        }),
+        ["act", name, rest @ ..] => Some(Narrowing::Act {
+            act: act(name),
+            step: of_step(rest)?,
+        }),
+        ["edge", from, to, rest @ ..] => Some(Narrowing::Edge {
+            from: act(from),
+            to: act(to),
+            step: of_step(rest)?,
+        }),
+        _ => None,
+    }
+}
+
 fn encoded(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED).to_string()
 }
@@ -306,6 +372,25 @@ mod tests {
         ]
     }
 
+    fn narrowing() -> impl Strategy<Value = Narrowing> {
+        let act = || {
+            prop_oneof![
+                Just(ActName::Start),
+                Just(ActName::End),
+                "\\PC{0,8}".prop_map(|name| ActName::Act(name.into())),
+            ]
+        };
+        let step = || prop::option::of(any::<i64>());
+        prop_oneof![
+            (any::<bool>(), "\\PC{0,8}").prop_map(|(are_failures, id)| Narrowing::Cluster {
+                are_failures,
+                typical: id.into(),
+            }),
+            (act(), step()).prop_map(|(act, step)| Narrowing::Act { act, step }),
+            (act(), act(), step()).prop_map(|(from, to, step)| Narrowing::Edge { from, to, step }),
+        ]
+    }
+
     fn direction(is_up: bool) -> Direction {
         if is_up {
             Direction::Ascending
@@ -342,11 +427,15 @@ mod tests {
                 Column::Name,
                 Column::Metadata(vec!["a".into(), "b".into()]),
             ]),
+            narrowing: Some(Narrowing::Cluster {
+                are_failures: true,
+                typical: "run 7".into(),
+            }),
             first: 12,
         };
         let query = "q=red%20marble&filter=reward~between~~0.5&filter=score/f%2F1~known\
             &sort=steps~down&group=task~model&group-sort=reward~down&chart=steps~reward\
-            &columns=name~metadata/a/b&row=12";
+            &columns=name~metadata/a/b&behaviour=cluster~failures~run%207&row=12";
         assert_eq!(view.to_query(), query);
         assert_eq!(View::read(query), view);
     }
@@ -354,7 +443,7 @@ mod tests {
     #[test]
     fn unknown_input_is_skipped() {
         let query = "x=1&filter=reward~between~a~1&filter=nothing~known&sort=reward~sideways&group=nothing\
-            &row=-1&filter=steps~between~2~";
+            &row=-1&behaviour=act&behaviour=act~a~b&behaviour=cluster~some~a&filter=steps~between~2~";
         let expected = View {
             filters: vec![(
                 Column::Steps,
@@ -378,10 +467,11 @@ mod tests {
             group_sort in prop::option::of((0..GroupOrder::ALL.len(), any::<bool>())),
             chart in prop::option::of((column(), column())),
             columns in prop::option::of(prop::collection::vec(column(), 1..5)),
+            narrowing in prop::option::of(narrowing()),
             first in 0usize..100_000,
         ) {
             let group_sort = group_sort.map(|(place, is_up)| (GroupOrder::ALL[place], direction(is_up)));
-            let view = View { search, filters, sort, groups, group_sort, chart, columns, first };
+            let view = View { search, filters, sort, groups, group_sort, chart, columns, narrowing, first };
             prop_assert_eq!(View::read(&view.to_query()), view);
         }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use volary_agent::model::limits::Budget;
 use volary_agent::model::price::Price;
 use volary_agent::model::{Effort, ProviderKind};
-use volary_ask::cache::Sampling;
+use volary_ask::cache::{AnswerRecord, Sampling};
 use volary_ask::run::AskSettings;
 use volary_ask::{Question, RenderOptions};
 use volary_core::json::{Text, to_json};
@@ -64,6 +64,24 @@ pub struct AskedQuestion {
 }
 
 impl AskSetup {
+    /// What was asked for an answer of a file. Its connection is not known, so the question cannot be asked further with it.
+    pub fn of_record(record: &AnswerRecord) -> AskSetup {
+        // The kind of the provider is no part of it.
+        let kind = ProviderKind::OpenAiChat;
+        let usual = AskSettings::new(record.question.clone(), kind, record.model.clone());
+        AskSetup {
+            question: usual.question,
+            connection: Text::default(),
+            model: usual.model,
+            sampling: record.sampling.clone(),
+            context: usual.context,
+            concurrency: usual.concurrency,
+            most_cost: None,
+            most_tokens: None,
+            options: RenderOptions::default(),
+        }
+    }
+
     /// The id of the question.
     pub fn id(&self) -> Text {
         let mut digest = Hash::new();

@@ -12,7 +12,7 @@ use volary_protocol::asking::{AskTerms, SaidReply};
 use super::AskScope;
 use super::asked::AskedQuestion;
 use super::findings::AskFindings;
-use super::history::PersonLabels;
+use super::history::{GivenAnswers, PersonLabels};
 
 /// What the page does.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +50,8 @@ pub enum Effect {
         id: Text,
         record: Arc<AnswerRecord>,
     },
+    /// Store the answers of a file, with their questions.
+    StoreGiven(Box<GivenAnswers>),
     StoreLabels {
         /// The id of the labels.
         labels: Text,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use volary_agent::model::ModelError;
 use volary_agent::model::limits::Budget;
 use volary_ask::Rendered;
+use volary_ask::cache::AnswerRecord;
 use volary_ask::run::{CheckedReply, ModelReply, RequestId};
 use volary_core::json::Text;
 use volary_protocol::asking::MeasuredTexts;
@@ -34,6 +35,11 @@ pub enum AskScope {
 pub enum Event {
     /// What earlier visits stored was read.
     Read(Box<AskHistory>),
+    /// A file has answers, which the page stores or not.
+    Given {
+        records: Vec<AnswerRecord>,
+        is_kept: bool,
+    },
     /// The user wants to know what a question will cost.
     Plan {
         setup: Box<AskSetup>,

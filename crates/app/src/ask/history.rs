@@ -1,17 +1,18 @@
 //! All questions that were asked, with their answers, the labels of a person and the findings.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use volary_agent::model::limits::Spent;
 use volary_analysis::table::answers::{AnswerValue, AnswersByEpisode, RowAnswer};
 use volary_ask::cache::{AnswerCache, AnswerRecord};
 use volary_ask::calibration::{Calibration, compare};
+use volary_ask::presets::QUESTION_PRESETS;
 use volary_ask::rates::QuoteRates;
 use volary_ask::{Question, Support};
 use volary_core::json::Text;
 
-use super::asked::AskedQuestion;
+use super::asked::{AskSetup, AskedQuestion};
 use super::findings::AskFindings;
 
 /// The maximum number of characters of a free text in a cell.
@@ -38,6 +39,14 @@ pub struct ValueCount {
     pub value: Text,
     pub count: usize,
     pub unsupported: usize,
+}
+
+/// What the answers of a file changed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GivenAnswers {
+    pub questions: Vec<AskedQuestion>,
+    /// Each with the id of its question.
+    pub answers: Vec<(Text, Arc<AnswerRecord>)>,
 }
 
 impl AskHistory {
@@ -77,6 +86,70 @@ impl AskHistory {
     pub fn put_answer(&mut self, id: &Text, record: Arc<AnswerRecord>) {
         let answers = self.answers.entry(id.clone()).or_default();
         answers.insert(record.episode.clone(), record);
+    }
+
+    /// Adds the answers of a file. Of several to one question about one episode, the latest counts.
+    pub fn give(&mut self, records: &[Arc<AnswerRecord>]) -> GivenAnswers {
+        let mut by_question: BTreeMap<Text, Vec<&Arc<AnswerRecord>>> = BTreeMap::new();
+        for record in records {
+            let known = by_question.entry(AskSetup::of_record(record).id());
+            known.or_default().push(record);
+        }
+        let mut given = GivenAnswers::default();
+        for (id, records) in by_question {
+            let mut changed: BTreeMap<&Text, &Arc<AnswerRecord>> = BTreeMap::new();
+            for record in records {
+                let known = changed.get(&record.episode).copied();
+                let known = known.or_else(|| self.answer(&id, &record.episode));
+                // Answers without an episode are about none of the table.
+                let is_known = known.is_some_and(|known| known.time >= record.time);
+                if !is_known && !record.episode.is_empty() {
+                    changed.insert(&record.episode, record);
+                }
+            }
+            let Some(last) = changed
+                .values()
+                .max_by(|one, other| one.time.total_cmp(&other.time))
+            else {
+                continue;
+            };
+            let question = self.question_with(&id, last, changed.keys().copied());
+            self.put_question(question.clone());
+            given.questions.push(question);
+            for record in changed.into_values() {
+                self.put_answer(&id, Arc::clone(record));
+                given.answers.push((id.clone(), Arc::clone(record)));
+            }
+        }
+        given
+    }
+
+    /// A question with these episodes too. One that is not known is made of an answer to it.
+    fn question_with<'a>(
+        &self,
+        id: &Text,
+        last: &AnswerRecord,
+        episodes: impl Iterator<Item = &'a Text>,
+    ) -> AskedQuestion {
+        let mut question = self.question(id).cloned().unwrap_or_else(|| {
+            let mut presets = QUESTION_PRESETS.iter();
+            let preset = presets.find(|preset| preset.question() == last.question);
+            let wanted = preset.map_or("", |preset| preset.title);
+            AskedQuestion {
+                id: id.clone(),
+                name: self.free_name(wanted, id, &last.question, &last.model),
+                setup: AskSetup::of_record(last),
+                rows: Vec::new(),
+                calibration: Vec::new(),
+                labels: id.clone(),
+                time: last.time,
+            }
+        });
+        question.time = question.time.max(last.time);
+        let known: BTreeSet<Text> = question.rows.iter().cloned().collect();
+        let new = episodes.filter(|episode| !known.contains(*episode));
+        question.rows.extend(new.cloned());
+        question
     }
 
     pub fn put_findings(&mut self, id: &Text, findings: AskFindings) {

@@ -134,6 +134,15 @@ impl Page {
             }
             Effect::StoreQuestion(question) => self.stored.put_question(*question),
             Effect::StoreAnswer { id, record } => self.stored.put_answer(&id, record),
+            Effect::StoreGiven(given) => {
+                given
+                    .questions
+                    .into_iter()
+                    .for_each(|question| self.stored.put_question(question));
+                for (id, record) in given.answers {
+                    self.stored.put_answer(&id, record);
+                }
+            }
             Effect::StoreLabels { labels, all } => self.stored.put_labels(&labels, all),
             Effect::StoreFindings { id, findings } => self.stored.put_findings(&id, *findings),
             Effect::Forget { id, .. } => {
@@ -448,4 +457,84 @@ fn unreadable_answers_have_no_value() {
     let cells = page.stored.cells();
     assert_eq!(&*cells["a"][0].support, "unreadable");
     assert!(page.stored.values(&id).is_empty());
+}
+
+/// An answer as `volary ask` writes it.
+fn given(episode: &str, label: &str, time: f64) -> AnswerRecord {
+    let text = format!(
+        r#"{{"format":"volary-answer-1","key":"{:064x}","episode":"{episode}","model":"m","time":{time},"question":{{"text":"Did it?","type":"yes_no"}},"answer":{{"label":"{label}","explanation":"e","evidence":[],"support":"supported","parts":1}}}}"#,
+        time as u64
+    );
+    let lines = volary_ask::cache::AnswerLines::read(&text).unwrap();
+    assert_eq!(lines.damaged, []);
+    lines.records[0].clone()
+}
+
+fn labels(history: &AskHistory) -> Vec<(String, String)> {
+    let mut labels: Vec<_> = history
+        .cells()
+        .into_iter()
+        .flat_map(|(episode, answers)| {
+            let answers = answers.into_iter();
+            answers.map(move |answer| (episode.to_string(), format!("{:?}", answer.value)))
+        })
+        .collect();
+    labels.sort();
+    labels
+}
+
+fn label(episode: &str, label: &str) -> (String, String) {
+    (episode.to_owned(), format!("Text({label:?})"))
+}
+
+#[test]
+fn answers_of_a_file_become_columns_and_the_latest_counts() {
+    let mut page = Page::default();
+    let records = vec![
+        given("a", "yes", 2.0),
+        given("b", "yes", 1.0),
+        given("a", "no", 1.0),
+        given("", "no", 9.0),
+    ];
+    let event = Event::Given {
+        records,
+        is_kept: true,
+    };
+    page.play(event.clone(), &mut || None);
+    let expected = [label("a", "yes"), label("b", "yes")];
+    assert_eq!(labels(page.ask.history()), expected);
+    assert_eq!(&page.stored, page.ask.history());
+    let question = page.ask.history().questions()[0].clone();
+    assert_eq!((&*question.name, question.rows.len()), ("Did it?", 2));
+    // The same file again changes nothing.
+    let mut again = page.reloaded();
+    again.play(event, &mut || None);
+    assert_eq!(again.ask.history(), page.ask.history());
+    // The page asks the same question under the same id, and knows its answers.
+    assert_eq!(question.id, setup("Did it?").id());
+    let later = Event::Given {
+        records: vec![given("a", "no", 3.0)],
+        is_kept: true,
+    };
+    page.play(later, &mut || None);
+    assert_eq!(labels(page.ask.history())[0], label("a", "no"));
+}
+
+#[test]
+fn answers_of_a_site_are_not_stored_and_stay() {
+    let mut page = Page::default();
+    let event = Event::Given {
+        records: vec![given("a", "yes", 1.0)],
+        is_kept: false,
+    };
+    page.play(event, &mut || None);
+    assert_eq!(page.stored, AskHistory::default());
+    assert_eq!(labels(page.ask.history()), [label("a", "yes")]);
+    // Another reading of what is stored.
+    page.play(Event::Read(Box::default()), &mut || None);
+    assert_eq!(labels(page.ask.history()), [label("a", "yes")]);
+    let id = page.ask.history().questions()[0].id.clone();
+    page.play(Event::Forget(id), &mut || None);
+    page.play(Event::Read(Box::default()), &mut || None);
+    assert_eq!(page.ask.history(), &AskHistory::default());
 }

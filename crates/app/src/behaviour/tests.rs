@@ -50,12 +50,17 @@ fn rule(tool: &str) -> Rule {
 fn replies_to_an_earlier_request_change_nothing() {
     let mut state = Behaviour::default();
     let rows = vec![row("a", 0.0, 1), row("b", 0.0, 1)];
-    let first = sent(&state.update(BehaviourEvent::FindClusters(rows.clone())));
-    let second = sent(&state.update(BehaviourEvent::FindClusters(rows)));
+    let find = BehaviourEvent::FindClusters {
+        rows,
+        are_failures: true,
+    };
+    let first = sent(&state.update(find.clone()));
+    let second = sent(&state.update(find));
     let report = ClusterReport {
         clusters: vec![BehaviourCluster {
             name: "look".into(),
             ids: vec!["a".into(), "b".into()],
+            typical: "b".into(),
             ..BehaviourCluster::default()
         }],
         unread: 0,
@@ -87,6 +92,13 @@ fn replies_to_an_earlier_request_change_nothing() {
     assert_eq!(&*found.labels()["b"], "1 · look");
     assert_eq!(found.narrowing(0).unwrap().label, "Cluster 1 · look");
     assert_eq!(found.narrowing(1), None);
+    let named = Narrowing::Cluster {
+        are_failures: true,
+        typical: "b".into(),
+    };
+    let narrowing = found.narrowing_with("a").unwrap();
+    assert_eq!((narrowing.ids.len(), narrowing.named), (2, Some(named)));
+    assert_eq!(found.narrowing_with("c"), None);
 }
 
 #[test]

@@ -37,6 +37,8 @@ pub enum Effect {
     Explain(Unfetched),
     /// Save the attached files under this name.
     Save(Text),
+    /// Show the answers of models in a file: its lines, and whether they are stored.
+    Answers { lines: Text, is_kept: bool },
     /// Repeat the current search, which may match new trajectories.
     SearchAgain,
     /// Show the progress of the search; `None` once it is over.

@@ -31,6 +31,11 @@ impl Search {
         }
     }
 
+    /// Whether a query has not been answered.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
     /// Handles a reply to a query.
     pub fn handle(&mut self, number: SearchNumber, event: Event) -> Vec<Effect> {
         if number != self.latest || !self.is_open {

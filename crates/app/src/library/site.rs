@@ -18,6 +18,8 @@ pub struct Site {
     pub title: Text,
     /// The address of the notes, if the server keeps them.
     pub notes: Option<Text>,
+    /// The address of answers of models about these trajectories, if there are any.
+    pub answers: Option<Text>,
     pub content: SiteContent,
 }
 
@@ -70,6 +72,7 @@ impl Site {
         Some(Site {
             title: json.get("title")?.as_text()?.clone(),
             notes: linked("notes"),
+            answers: linked("answers"),
             content,
         })
     }
@@ -176,7 +179,7 @@ mod tests {
 
     #[test]
     fn files_are_beside_the_manifest_or_on_the_web() {
-        let text = r#"{"title": "Runs", "notes": "notes.json", "files": [
+        let text = r#"{"title": "Runs", "notes": "notes.json", "answers": "answers", "files": [
             {"name": "a", "path": "a.jsonl"},
             {"name": "b", "url": "https://other.example/b.jsonl"},
             {"name": "script", "url": "javascript:alert(1)"},
@@ -187,6 +190,7 @@ mod tests {
         let expected = Site {
             title: "Runs".into(),
             notes: Some("https://site.example/notes.json".into()),
+            answers: Some("https://site.example/answers".into()),
             content: SiteContent::Files(vec![
                 file("a", "https://site.example/a.jsonl"),
                 file("b", "https://other.example/b.jsonl"),

@@ -134,3 +134,35 @@ proptest! {
         prop_assert_eq!(markers, texts.len() + 3);
     }
 }
+
+#[test]
+fn pieces_add_up_to_the_whole() {
+    let texts = ["ä€b\n", "", "cdefghij\n", "k\n", "l\n"];
+    let message = |text: &&str| RenderedMessage {
+        speaker: "user".to_owned(),
+        step: 0,
+        text: (*text).to_owned(),
+        passages: Vec::new(),
+    };
+    let rendered = Rendered {
+        nonce: "0".into(),
+        head: String::new(),
+        messages: texts.iter().map(message).collect(),
+        tail: String::new(),
+        cut: 0,
+        masked: 0,
+    };
+    for most in 1..30 {
+        let (mut all, mut next) = (String::new(), (0, 0));
+        loop {
+            let (text, rest) = rendered.piece(next.0..5, next.1, most);
+            assert!(text.chars().count() <= most);
+            all.push_str(&text);
+            match rest {
+                Some(rest) => next = rest,
+                None => break,
+            }
+        }
+        assert_eq!(all, texts.concat(), "{most}");
+    }
+}

@@ -143,7 +143,7 @@ fn all_rows_are_asked_and_a_second_run_costs_nothing() {
         .iter()
         .map(|record| record.to_line() + "\n")
         .collect();
-    let (cache, damaged) = AnswerCache::read(&lines);
+    let (cache, damaged) = AnswerCache::read(&lines).unwrap();
     assert_eq!((cache.records().len(), damaged.len()), (5, 0));
     let mut again = Caller::new(settings(), 6);
     again.run = AskRun::new(settings(), 6, cache).unwrap();

@@ -133,7 +133,7 @@ mod tests {
                 r#"{{"format":"volary-answer-1","key":"{index:064x}","episode":"{id}","model":"m","time":{time},"question":{{"text":"{question}","type":"yes_no"}},"answer":{{"label":"{label}","explanation":"e","evidence":[],"support":"supported","parts":1}}}}"#
             ) + "\n"
         });
-        let (cache, damaged) = AnswerCache::read(&lines.collect::<String>());
+        let (cache, damaged) = AnswerCache::read(&lines.collect::<String>()).unwrap();
         assert_eq!(damaged, []);
         cache
     }

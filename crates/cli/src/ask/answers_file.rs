@@ -5,11 +5,10 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use volary_ask::cache::{AnswerCache, AnswerRecord};
+use volary_ask::cache::{AnswerCache, AnswerRecord, FILE};
 
-/// The folder of Volary's own files, and the file in it.
+/// The folder of Volary's own files.
 const FOLDER: &str = ".volary";
-const NAME: &str = "answers.jsonl";
 
 /// An open file of answers.
 pub struct AnswersFile {
@@ -34,7 +33,8 @@ impl AnswersFile {
                 return Err(error).with_context(|| format!("cannot read {}", path.display()));
             }
         };
-        let (cache, damaged) = AnswerCache::read(&text);
+        let (cache, damaged) =
+            AnswerCache::read(&text).with_context(|| format!("cannot read {}", path.display()))?;
         let damaged = damaged.iter().map(|line| {
             format!(
                 "{}: line {} was skipped, because {}",
@@ -107,5 +107,5 @@ fn beside(paths: &[PathBuf]) -> PathBuf {
     } else {
         first.parent().unwrap_or(Path::new("."))
     };
-    folder.join(FOLDER).join(NAME)
+    folder.join(FOLDER).join(FILE)
 }

@@ -1,9 +1,10 @@
 //! The trajectories below the paths: a row of each stays in memory, and one is read from its file when a tool needs it.
 //!
 //! Invariants: no more is in memory than the rows, the batches of the reading driver and [`MOST_OPEN`] trajectories. Before
-//! each answer the files are listed; those that changed, and those that are read together with them, are read again.
+//! each answer the files are listed; those that changed, and those that are read together with them, are read again. Ids differ:
+//! one that another file has too gets a number, as in the library of the page, and keeps it.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,8 +16,10 @@ use volary_analysis::behaviour::diagnostics::{
 use volary_analysis::result::TaskOutcome;
 use volary_analysis::search::Query;
 use volary_analysis::table::Row;
+use volary_core::json::Text;
 use volary_episode::Episode;
 use volary_formats::import::fields::Mappings;
+use volary_formats::import::ids::variants;
 
 use super::failure::ToolFailure;
 use super::files::Files;
@@ -32,7 +35,10 @@ const MOST_PROBLEMS: usize = 20;
 pub struct Entry {
     /// The file, as other commands report it; empty if several files contain the trajectory.
     pub file: String,
+    /// The row, whose id is that of the list.
     pub row: Arc<Row>,
+    /// The id in the file.
+    pub own_id: Text,
     /// For each of [`DiagnosticKind::ALL`], the number of findings and the first step with one.
     pub diagnostics: [(usize, usize); 8],
     /// The file on disk; `None` if it is not known.
@@ -108,6 +114,10 @@ impl Catalog {
     ) -> Result<Listing, ToolFailure> {
         let mut again = files.read_with(changed);
         let mut entries = std::mem::take(&mut listing.entries);
+        let former: HashMap<(String, Text), Text> = entries
+            .iter()
+            .map(|entry| (entry.place(), entry.row.id.clone()))
+            .collect();
         let is_first = entries.is_empty();
         if is_first || entries.iter().any(|entry| entry.on_disk.is_none()) {
             // Folders are passed as such, so that files of other kinds in them are no problems.
@@ -131,8 +141,18 @@ impl Catalog {
                 found.push(entry);
                 Ok(())
             })?;
-            for mut entry in found {
+            for entry in &mut found {
                 entry.on_disk = files.holding(&entry.file).map(Path::to_owned);
+            }
+            found.sort_by(|one, other| one.on_disk.cmp(&other.on_disk));
+            let mut taken: HashSet<Text> =
+                entries.iter().map(|entry| entry.row.id.clone()).collect();
+            // Those that were there keep their ids, in whichever order the files are.
+            let (known, new): (Vec<Entry>, Vec<Entry>) = found
+                .into_iter()
+                .partition(|entry| former.contains_key(&entry.place()));
+            for mut entry in known.into_iter().chain(new) {
+                entry.take_free_id(former.get(&entry.place()), &mut taken);
                 entries.push(Arc::new(entry));
             }
             if is_first {
@@ -199,13 +219,21 @@ impl Catalog {
         is_wanted: &(dyn Fn(&Episode) -> bool + Sync),
         each: &mut dyn FnMut(Entry, Episode) -> bool,
     ) -> Result<(), ToolFailure> {
-        Files::list(&self.paths).map_err(ToolFailure::files)?;
+        let listing = self.listing()?;
+        let entries = listing.entries.iter();
+        let listed: HashMap<(&str, &str), &Arc<Entry>> = entries
+            .map(|entry| ((&*entry.file, &*entry.own_id), entry))
+            .collect();
         self.read(
             &self.paths,
             Some(query),
             cancelled,
             is_wanted,
-            &mut |entry, episode| {
+            &mut |mut entry, episode| {
+                // A file that has changed since is listed the next time.
+                if let Some(listed) = listed.get(&(&*entry.file, &*entry.own_id)) {
+                    entry.row = Arc::clone(&listed.row);
+                }
                 if each(entry, episode) {
                     Ok(())
                 } else {
@@ -240,7 +268,7 @@ impl Catalog {
             None => self.paths.clone(),
         };
         let mut found = None;
-        let has_id = |episode: &Episode| *episode.id == *entry.row.id;
+        let has_id = |episode: &Episode| episode.id == entry.own_id;
         self.read(&paths, None, cancelled, &has_id, &mut |one, episode| {
             if one.file == entry.file {
                 found = Some(episode);
@@ -248,9 +276,10 @@ impl Catalog {
             }
             Ok(())
         })?;
-        let Some(episode) = found else {
+        let Some(mut episode) = found else {
             return Err(ToolFailure::Changed { id: id.to_owned() });
         };
+        episode.id = entry.row.id.clone();
         let opened = (entry, Arc::new(episode));
         state.open.push_front(opened.clone());
         state.open.truncate(MOST_OPEN);
@@ -258,24 +287,16 @@ impl Catalog {
     }
 }
 
-/// The entry with an id.
+/// The entry with an id: that of the list, or with a file the one in that file.
 pub fn find(listing: &Listing, id: &str, file: Option<&str>) -> Result<Arc<Entry>, ToolFailure> {
-    let mut with_id = listing
-        .entries
-        .iter()
-        .filter(|entry| *entry.row.id == *id && file.is_none_or(|file| entry.file == file));
-    let Some(first) = with_id.next() else {
-        return Err(ToolFailure::NoTrajectory { id: id.to_owned() });
+    let mut entries = listing.entries.iter();
+    let found = match file {
+        None => entries.find(|entry| *entry.row.id == *id),
+        Some(file) => entries
+            .find(|entry| entry.file == file && (*entry.row.id == *id || *entry.own_id == *id)),
     };
-    let mut others = with_id.map(|entry| entry.file.clone()).peekable();
-    if others.peek().is_none() || file.is_some() {
-        return Ok(first.clone());
-    }
-    let files = std::iter::once(first.file.clone()).chain(others.take(4));
-    Err(ToolFailure::SeveralTrajectories {
-        id: id.to_owned(),
-        files: files.collect::<Vec<_>>().join(", "),
-    })
+    let found = found.cloned();
+    found.ok_or_else(|| ToolFailure::NoTrajectory { id: id.to_owned() })
 }
 
 fn starts_with(problem: &str, file: &Path) -> bool {
@@ -299,8 +320,23 @@ impl Entry {
         Entry {
             file,
             row: Arc::new(Row::of(episode, Vec::new())),
+            own_id: episode.id.clone(),
             diagnostics: counts,
             on_disk: None,
+        }
+    }
+
+    /// The file, and the id in it.
+    fn place(&self) -> (String, Text) {
+        (self.file.clone(), self.own_id.clone())
+    }
+
+    /// Takes an id that no other entry has: the former one, if it is free.
+    fn take_free_id(&mut self, former: Option<&Text>, taken: &mut HashSet<Text>) {
+        let mut ids = former.cloned().into_iter().chain(variants(&self.own_id));
+        let free = ids.find(|id| taken.insert(id.clone()));
+        if let Some(id) = free.filter(|id| *id != self.row.id) {
+            Arc::make_mut(&mut self.row).id = id;
         }
     }
 

@@ -7,8 +7,6 @@ pub enum ToolFailure {
         "There is no trajectory with the id {id}. Call list_trajectories or search_trajectories for the ids; they are case-sensitive."
     )]
     NoTrajectory { id: String },
-    #[error("Several trajectories have the id {id}. Pass one of these as `file` too: {files}.")]
-    SeveralTrajectories { id: String, files: String },
     #[error("The file of {id} was changed while it was read. Call the tool again.")]
     Changed { id: String },
     #[error("There is no column {name}. There are: {known}.")]

@@ -122,28 +122,15 @@ impl Conditions {
         let mut conditions = Vec::new();
         for filter in filters {
             let column = column(&filter.column, listing)?;
-            let before = conditions.len();
-            let mut add = |filter| conditions.push((column.clone(), filter));
-            if let Some(choices) = &filter.is {
-                add(Filter::OneOf(choices.clone()));
-            }
-            if let Some(part) = &filter.contains {
-                add(Filter::Contains(part.clone()));
-            }
-            if filter.at_least.is_some() || filter.at_most.is_some() {
-                add(Filter::Between {
-                    low: filter.at_least,
-                    high: filter.at_most,
-                });
-            }
-            if let Some(known) = filter.known {
-                add(Filter::Known(known));
-            }
-            if conditions.len() == before {
+            let bounds = (filter.at_least, filter.at_most);
+            let (is, contains) = (filter.is.clone(), filter.contains.clone());
+            let all = Filter::all(is, contains, bounds, filter.known);
+            if all.is_empty() {
                 return Err(ToolFailure::NoCondition {
                     column: filter.column.clone(),
                 });
             }
+            conditions.extend(all.into_iter().map(|filter| (column.clone(), filter)));
         }
         Ok(Conditions(conditions))
     }

@@ -17,6 +17,7 @@ use serde_json::json;
 use tower::ServiceExt;
 
 use super::access;
+use super::answers;
 use super::failure::Failure;
 use super::files;
 use super::heads;
@@ -64,6 +65,7 @@ pub fn app(view: View, page: Router, entrance: Router) -> Router {
                 .post(notes_api::append_all)
                 .layer(DefaultBodyLimit::max(notes_api::LARGEST)),
         )
+        .route("/answers", get(answers::read))
         .layer(from_fn_with_state(Arc::clone(&view), access::check_session));
     let api = api
         .route(
@@ -170,6 +172,9 @@ async fn library(State(view): State<View>) -> Response {
     });
     if view.notes.is_some() {
         manifest["notes"] = json!("notes");
+    }
+    if answers::are_there(&view).await {
+        manifest["answers"] = json!("answers");
     }
     axum::Json(manifest).into_response()
 }

@@ -10,6 +10,7 @@ use volary_formats::import::NoteLevel;
 use volary_protocol::library::Origin;
 
 use super::annotations::ImportedAnnotations;
+use super::answer_files;
 use super::continuation::Continuation;
 use super::report::Report;
 use super::running_import::{FileOutcome, RunningImport, begin, is_cancelled, kept};
@@ -53,6 +54,10 @@ pub(super) async fn read_some<'a>(
             continue;
         }
         if reading.steps.is_behind(&file) {
+            continue;
+        }
+        if answer_files::read(&reading, &file).await {
+            reading.done.set(reading.done.get() + size);
             continue;
         }
         let trained = reading.steps.of_rollouts(&file);

@@ -265,6 +265,65 @@ fn a_file_without_trajectories_is_rejected() {
     ));
 }
 
+/// A line as `volary ask` writes it.
+fn answer_line(episode: &str) -> String {
+    let key = "0".repeat(64);
+    format!(
+        r#"{{"format":"volary-answer-1","key":"{key}","episode":"{episode}","model":"m","question":{{"text":"Did it?","type":"yes_no"}},"answer":{{"label":"no","explanation":"e","evidence":[],"support":"supported","parts":1}}}}"#
+    )
+}
+
+#[test]
+fn answers_are_read_with_trajectories_and_damaged_lines_are_reported() {
+    let answers = |lines: &[&str]| MemorySource {
+        name: "runs/answers.jsonl".into(),
+        bytes: lines.join("\n").into_bytes(),
+    };
+    let line = answer_line("a");
+    let some = answers(&[&line, &line[..40], "", &line]);
+    let trajectories = file("runs.jsonl", &[episode("a", "hello")]);
+    let said = read(&service(), &[some, trajectories]);
+    assert_eq!(ids(&said), ["a"]);
+    let given = said.iter().find_map(|said| match said {
+        Output::Event(Event::Answers { lines, origin }) => Some((lines.clone(), *origin)),
+        _ => None,
+    });
+    let (lines, origin) = given.unwrap();
+    assert_eq!((lines.lines().count(), origin), (2, Origin::Imported));
+    let words = words_of(&said);
+    assert!(words.contains("Line 2 was skipped"), "{words}");
+    assert!(words.contains("2 answers of models"), "{words}");
+    // Without trajectories, too.
+    let alone = read(&service(), &[answers(&[&line])]);
+    assert!(matches!(
+        alone.last(),
+        Some(Output::Event(Event::Read { .. }))
+    ));
+    let newer = line.replace("volary-answer-1", "volary-answer-2");
+    let refused = read(&service(), &[answers(&[&line, &newer])]);
+    assert!(
+        words_of(&refused).contains("newer version"),
+        "{}",
+        words_of(&refused)
+    );
+    let notices = |said: &[Output]| {
+        let notices = said.iter().filter_map(|said| match said {
+            Output::Event(Event::Notice { why, .. }) => Some(why.to_string()),
+            _ => None,
+        });
+        notices.collect::<String>()
+    };
+    assert!(notices(&refused).contains("newer version"));
+    assert_eq!(notices(&said), "", "the report has it");
+    let of_site = read_as(&service(), &[answers(&[&line, "{"])], Origin::Published);
+    assert!(notices(&of_site).contains("1 line skipped; line 2"));
+    let is_answer = |said: &Output| matches!(said, Output::Event(Event::Answers { .. }));
+    assert!(!refused.iter().any(is_answer));
+    // A file of trajectories may have such a name.
+    let other = file("answers.jsonl", &[episode("b", "hello")]);
+    assert_eq!(ids(&read(&service(), &[other])), ["b"]);
+}
+
 fn words_of(said: &[Output]) -> String {
     let notes = said.iter().filter_map(|said| match said {
         Output::Event(Event::Read { notes, .. }) => Some(notes.join(" ")),

@@ -22,7 +22,7 @@ pub struct DiagnosticArguments {
     /// The id of one trajectory, whose findings are returned with their steps. Without it, the findings of all are counted
     #[serde(default)]
     id: Option<String>,
-    /// The file; needed only if several trajectories have the same id
+    /// The file; if the id is the one in that file
     #[serde(default)]
     file: Option<String>,
     /// Conditions that the counted trajectories must meet

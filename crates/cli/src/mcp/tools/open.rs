@@ -14,7 +14,7 @@ use crate::mcp::view_page::ViewPlace;
 pub struct OpenArguments {
     /// The id of the trajectory
     id: String,
-    /// The file; needed only if several trajectories have the same id
+    /// The file, if the id is the one in that file
     #[serde(default)]
     file: Option<String>,
     /// The step to select; 0 is the start
@@ -47,9 +47,9 @@ pub fn open(
     let mut same = listing
         .entries
         .iter()
-        .filter(|one| one.row.id == entry.row.id);
+        .filter(|one| one.own_id == entry.own_id);
     let is_only = same.nth(1).is_none();
-    // The page numbers equal ids in the order in which it reads the files.
+    // The page numbers equal ids of different files in the order in which it reads them, which may be another one.
     let (place, what) = if is_only {
         let (id, step) = (&*entry.row.id, arguments.step);
         (
@@ -60,7 +60,8 @@ pub fn open(
         let name = &*entry.row.name;
         (
             ViewPlace::Named { name },
-            "the table of trajectories with this name, because several have this id".to_owned(),
+            "the table of trajectories with this name, because several files have its id"
+                .to_owned(),
         )
     };
     let url = library.page.address(&place)?;

@@ -17,7 +17,7 @@ const MOST: usize = 100_000;
 pub struct ReadArguments {
     /// The id of the trajectory
     id: String,
-    /// The file; needed only if several trajectories have the same id
+    /// The file, if the id is the one in that file
     #[serde(default)]
     file: Option<String>,
     /// The number of the first message, from 0
@@ -104,7 +104,8 @@ pub fn read(
     };
     let end = arguments.to.unwrap_or(messages).clamp(from, messages);
     let most = arguments.max_characters.unwrap_or(USUAL).clamp(1, MOST);
-    let (body, next) = piece(&rendered, from..end, arguments.offset, most);
+    let (body, rest) = rendered.piece(from..end, arguments.offset, most);
+    let next = rest.map(|(from, offset)| NextPiece { from, offset });
     let to = next.map_or(end, |next| next.from + usize::from(next.offset > 0));
     let mut text = rendered.head.clone();
     text.push_str(&body);
@@ -141,94 +142,4 @@ pub fn read(
         None => {}
     }
     Ok(ToolReply { text, value })
-}
-
-/// The messages of a range from a character of the first one on, at most `most` characters. Only a message that is longer by
-/// itself is divided.
-fn piece(
-    rendered: &Rendered,
-    range: std::ops::Range<usize>,
-    offset: usize,
-    most: usize,
-) -> (String, Option<NextPiece>) {
-    let mut text = String::new();
-    let mut left = most;
-    let first = range.start;
-    for index in range {
-        let Some(message) = rendered.messages.get(index) else {
-            break;
-        };
-        let skipped = if index == first { offset } else { 0 };
-        let rest: &str = match message.text.char_indices().nth(skipped) {
-            Some((start, _)) => message.text.get(start..).unwrap_or_default(),
-            None => "",
-        };
-        let count = rest.chars().count();
-        if count <= left {
-            text.push_str(rest);
-            left -= count;
-            continue;
-        }
-        if index > first {
-            return (
-                text,
-                Some(NextPiece {
-                    from: index,
-                    offset: 0,
-                }),
-            );
-        }
-        text.extend(rest.chars().take(left));
-        return (
-            text,
-            Some(NextPiece {
-                from: index,
-                offset: skipped + left,
-            }),
-        );
-    }
-    (text, None)
-}
-
-#[cfg(test)]
-mod tests {
-    use volary_ask::render::RenderedMessage;
-
-    use super::*;
-
-    fn rendered(texts: &[&str]) -> Rendered {
-        let message = |text: &&str| RenderedMessage {
-            speaker: "user".to_owned(),
-            step: 0,
-            text: (*text).to_owned(),
-            passages: Vec::new(),
-        };
-        Rendered {
-            nonce: "0".into(),
-            head: String::new(),
-            messages: texts.iter().map(message).collect(),
-            tail: String::new(),
-            cut: 0,
-            masked: 0,
-        }
-    }
-
-    #[test]
-    fn pieces_add_up_to_the_whole() {
-        let texts = ["ä€b\n", "", "cdefghij\n", "k\n", "l\n"];
-        let rendered = rendered(&texts);
-        for most in 1..30 {
-            let (mut all, mut next) = (String::new(), NextPiece { from: 0, offset: 0 });
-            loop {
-                let (text, rest) = piece(&rendered, next.from..5, next.offset, most);
-                assert!(text.chars().count() <= most);
-                all.push_str(&text);
-                match rest {
-                    Some(rest) => next = rest,
-                    None => break,
-                }
-            }
-            assert_eq!(all, texts.concat(), "{most}");
-        }
-    }
 }

@@ -18,7 +18,7 @@ const MOST: usize = 60_000;
 pub struct ShowArguments {
     /// The id of the trajectory
     id: String,
-    /// The file; needed only if several trajectories have the same id
+    /// The file, if the id is the one in that file
     #[serde(default)]
     file: Option<String>,
     /// The step to show first; 0 is the start
