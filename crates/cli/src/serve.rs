@@ -17,12 +17,14 @@ use volary_server::class::store::Limits;
 use volary_server::class::{Class, ClassOptions, OpenedClass};
 use volary_server::dataset::{DatasetSpec, make_dataset, read_arguments, read_gsm8k};
 use volary_server::host::{self, AllowedHosts};
+use volary_server::mcp::EnvironmentServer;
 use volary_server::options::ServerOptions;
 use volary_server::origin;
 use volary_server::server::Server;
+use volary_server::shared::MakeDataset;
 use volary_server::time::real_seconds;
 
-use crate::{keys, output};
+use crate::{keys, mcp, output};
 
 /// The number of threads that parse large bodies and read files of the page.
 const BLOCKING_THREADS: usize = 8;
@@ -36,7 +38,10 @@ const LOGS: &str = "Logs";
 const EXAMPLES: &str = "\
 Examples:
   volary serve
-      word problems with a calculator, for this machine only
+      word problems with a calculator, for this machine only: for aviary at the address that is printed, for OpenEnv there, too,
+      and for MCP at /mcp
+  claude mcp add problems -- volary serve --mcp
+      the same for an agent that runs the program, over standard input and output
   volary serve --dataset counter --cors-origin https://you.github.io
       another environment, which a page on another address may use
   VOLARY_API_KEY=secret volary serve --gsm8k test.jsonl --host 0.0.0.0 --serve-page dist
@@ -44,9 +49,10 @@ Examples:
   volary serve --class 10b.db --serve-page dist
       a class, in which pupils hand in and only the teacher reads, with the key that the first start prints";
 
-/// Serves the environments of a task dataset over HTTP, as aviary's TaskDatasetServer does.
+/// Serves the environments of a task dataset over HTTP, as aviary's TaskDatasetServer does, and with the protocols of OpenEnv and MCP.
 ///
-/// Start it, then connect aviary's TaskDatasetClient or Volary's page to the address that it prints.
+/// Start it, then connect aviary's TaskDatasetClient, a client of OpenEnv or Volary's page to the address that it prints, or a client
+/// of MCP to its path /mcp.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Serve {
@@ -94,6 +100,10 @@ pub struct Serve {
     /// Also serve the page from this folder, such as dist/, so that no CORS is needed
     #[arg(long, value_name = "FOLDER", help_heading = SERVED)]
     pub serve_page: Option<PathBuf>,
+
+    /// Speak MCP over standard input and output, for one client that runs this program, and listen on no port
+    #[arg(long, conflicts_with_all = ["host", "port", "api_key", "open_to_all", "cors_origin", "allow_host", "serve_page", "class", "json"], help_heading = CONNECT)]
+    pub mcp: bool,
 
     /// Let pupils of a class hand in, and store their hand-ins in this SQLite file
     #[arg(long, value_name = "FILE", help_heading = CLASS)]
@@ -199,22 +209,40 @@ impl Serve {
             .enable_all()
             .max_blocking_threads(BLOCKING_THREADS)
             .build()?;
-        let result = runtime.block_on(self.serve());
+        let result = if self.mcp {
+            runtime.block_on(self.serve_pipes())
+        } else {
+            runtime.block_on(self.serve())
+        };
         // Does not wait for a file that is still being read.
         runtime.shutdown_background();
         result
     }
 
-    async fn serve(&self) -> anyhow::Result<()> {
-        let address = self.address()?;
-        let dataset = match &self.gsm8k {
-            Some(path) => read_gsm8k(path, self.seed)?,
+    fn dataset(&self) -> anyhow::Result<MakeDataset> {
+        match &self.gsm8k {
+            Some(path) => read_gsm8k(path, self.seed),
             None => make_dataset(DatasetSpec {
                 name: self.dataset.clone(),
                 arguments: self.arguments.clone(),
                 seed: self.seed,
-            })?,
-        };
+            }),
+        }
+    }
+
+    /// Serves one client of MCP, until it closes standard input or the program receives a signal.
+    async fn serve_pipes(&self) -> anyhow::Result<()> {
+        let server = Server::start(self.options(), self.dataset()?, real_seconds(), 1)
+            .await
+            .context("a worker could not make the dataset")?;
+        let served = mcp::serve_stdio(EnvironmentServer::over_pipes(server.clone())).await;
+        server.close_everything().await;
+        served
+    }
+
+    async fn serve(&self) -> anyhow::Result<()> {
+        let address = self.address()?;
+        let dataset = self.dataset()?;
         let (class, new_key) = self.open_class()?.unzip();
         let class = class.map(Arc::new);
         let new_key = new_key.flatten();
@@ -324,6 +352,21 @@ impl Serve {
         }
     }
 
+    /// The name and the summary for OpenEnv and MCP.
+    fn name(&self) -> (String, String) {
+        let registry = volary_envs::registry();
+        let name = match &self.gsm8k {
+            Some(_) => "gsm8k",
+            None => &self.dataset,
+        };
+        let summary = match (registry.environment(name), registry.dataset(name)) {
+            (Ok(entry), _) => entry.summary,
+            (_, Ok(entry)) => entry.summary,
+            _ => "",
+        };
+        (name.to_owned(), summary.to_owned())
+    }
+
     /// The number of worker threads.
     fn workers(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
@@ -352,7 +395,10 @@ impl Serve {
     }
 
     fn options(&self) -> ServerOptions {
+        let (name, description) = self.name();
         ServerOptions {
+            name,
+            description,
             api_key: self.api_key.clone(),
             cors_origins: self.cors_origin.clone(),
             max_envs: self.max_envs,

@@ -84,10 +84,20 @@ fn has_key(server: &Server, headers: &HeaderMap) -> bool {
     let Some(key) = server.shared.options.key() else {
         return true;
     };
-    let given = headers
-        .get(KEY_HEADER)
-        .map_or(&[][..], |given| given.as_bytes());
+    let given = match headers.get(KEY_HEADER) {
+        Some(given) => given.as_bytes(),
+        None => bearer_token(headers).unwrap_or_default(),
+    };
     given.ct_eq(key.as_bytes()).into()
+}
+
+/// The key in the form in which clients of OpenEnv and MCP can send one: `Authorization: Bearer …`.
+fn bearer_token(headers: &HeaderMap) -> Option<&[u8]> {
+    let sent = headers.get(header::AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = sent.split_at_checked("Bearer ".len())?;
+    scheme
+        .eq_ignore_ascii_case(b"Bearer ")
+        .then_some(token.trim_ascii())
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
