@@ -13,6 +13,7 @@ use tracing::level_filters::LevelFilter;
 use volary_core::json::Object;
 use volary_remote::DEFAULT_PORT;
 use volary_server::app::{app, page};
+use volary_server::bridge::{self, Upstream};
 use volary_server::class::store::Limits;
 use volary_server::class::{Class, ClassOptions, OpenedClass};
 use volary_server::dataset::{DatasetSpec, make_dataset, read_arguments, read_gsm8k};
@@ -46,6 +47,8 @@ Examples:
       another environment, which a page on another address may use
   VOLARY_API_KEY=secret volary serve --gsm8k test.jsonl --host 0.0.0.0 --serve-page dist
       a file of problems and the page itself, for everyone with the key
+  volary serve --bridge http://127.0.0.1:8000 --cors-origin https://you.github.io
+      another server, of OpenEnv or MCP, which pages could not reach otherwise
   volary serve --class 10b.db --serve-page dist
       a class, in which pupils hand in and only the teacher reads, with the key that the first start prints";
 
@@ -67,6 +70,11 @@ pub struct Serve {
     /// Serve the problems of this file instead: JSON Lines with `question` and `answer`, in GSM8K's format
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dataset", "arguments"], help_heading = SERVED)]
     pub gsm8k: Option<PathBuf>,
+
+    /// Instead of environments, pass requests on to this server, such as http://127.0.0.1:8000, which then needs no permissions for
+    /// pages: a server of OpenEnv, MCP or aviary
+    #[arg(long, value_name = "URL", conflicts_with_all = ["dataset", "arguments", "gsm8k", "mcp", "class", "serve_page"], help_heading = SERVED)]
+    pub bridge: Option<Upstream>,
 
     /// The seed of all randomness in the environments
     #[arg(long, default_value_t = 0, value_name = "NUMBER", help_heading = SERVED)]
@@ -211,6 +219,8 @@ impl Serve {
             .build()?;
         let result = if self.mcp {
             runtime.block_on(self.serve_pipes())
+        } else if let Some(upstream) = &self.bridge {
+            runtime.block_on(self.serve_bridge(upstream))
         } else {
             runtime.block_on(self.serve())
         };
@@ -230,6 +240,31 @@ impl Serve {
         }
     }
 
+    /// Passes requests on until the program receives a signal to stop.
+    async fn serve_bridge(&self, upstream: &Upstream) -> anyhow::Result<()> {
+        let (listener, address) = self.listen().await?;
+        let url = format!("http://{}", reachable(address));
+        if self.cors_origin.is_empty() {
+            tracing::warn!("no page may call: name its origin with --cors-origin");
+        }
+        let options = self.options();
+        let app = bridge::bridge(upstream.clone(), options.clone());
+        self.announce(&url, address.port(), None)?;
+        bridge::serve(listener, app, &options, stop()).await;
+        Ok(())
+    }
+
+    /// The socket, and its address.
+    async fn listen(&self) -> anyhow::Result<(TcpListener, SocketAddr)> {
+        let address = self.address()?;
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen on {address} (is the port in use?)"))?;
+        let address = listener.local_addr()?;
+        keys::warn_if_visible("--api-key", "VOLARY_API_KEY");
+        Ok((listener, address))
+    }
+
     /// Serves one client of MCP, until it closes standard input or the program receives a signal.
     async fn serve_pipes(&self) -> anyhow::Result<()> {
         let server = Server::start(self.options(), self.dataset()?, real_seconds(), 1)
@@ -241,17 +276,13 @@ impl Serve {
     }
 
     async fn serve(&self) -> anyhow::Result<()> {
-        let address = self.address()?;
+        self.address()?;
         let dataset = self.dataset()?;
         let (class, new_key) = self.open_class()?.unzip();
         let class = class.map(Arc::new);
         let new_key = new_key.flatten();
         let page = self.serve_page.as_deref().map(page).transpose()?;
-        let listener = TcpListener::bind(address)
-            .await
-            .with_context(|| format!("cannot listen on {address} (is the port in use?)"))?;
-        let address = listener.local_addr()?;
-        keys::warn_if_visible("--api-key", "VOLARY_API_KEY");
+        let (listener, address) = self.listen().await?;
         keys::warn_if_visible("--class-key", "VOLARY_CLASS_KEY");
         let server = Server::start(self.options(), dataset, real_seconds(), self.workers())
             .await
@@ -346,9 +377,10 @@ impl Serve {
 
     /// The display name of the dataset.
     fn served(&self) -> String {
-        match &self.gsm8k {
-            Some(path) => path.display().to_string(),
-            None => self.dataset.clone(),
+        match (&self.bridge, &self.gsm8k) {
+            (Some(upstream), _) => upstream.to_string(),
+            (None, Some(path)) => path.display().to_string(),
+            (None, None) => self.dataset.clone(),
         }
     }
 

@@ -42,6 +42,8 @@ pub enum ApiError {
     Failed(Text),
     /// A limit is reached; the client may try again.
     Busy(Text),
+    /// The server behind a bridge did not answer.
+    BadGateway(Text),
     /// The teacher's key of the class is missing or wrong.
     InvalidClassKey,
     /// The code of the class is missing or wrong.
@@ -80,6 +82,7 @@ impl ApiError {
             ApiError::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
             ApiError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
             ApiError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            ApiError::BadGateway(_) => StatusCode::BAD_GATEWAY,
             ApiError::StorageFull(_) => StatusCode::INSUFFICIENT_STORAGE,
         }
     }
@@ -120,6 +123,7 @@ impl ApiError {
             | ApiError::Unknown(reason)
             | ApiError::NoTask(reason)
             | ApiError::NotSupported(reason)
+            | ApiError::BadGateway(reason)
             | ApiError::BadHandIn(reason)
             | ApiError::StorageFull(reason) => detail(reason),
         }

@@ -6,6 +6,7 @@
 //!
 //! - [`app`]: the routes. [`handlers`]: one for each path. [`extract`]: their extractors. [`error`]: error replies;
 //!   [`response`]: JSON.
+//! - [`bridge`]: what pages need to reach another server.
 //! - [`class`]: the hand-ins of a class, in a SQLite file.
 //! - [`openenv`]: OpenEnv's socket and paths. [`seat`]: the environment of a client that names no ids. [`opening`]: which
 //!   environment is started.
@@ -18,6 +19,7 @@
 //!   clocks.
 
 pub mod app;
+pub mod bridge;
 pub mod class;
 pub mod dataset;
 pub mod error;

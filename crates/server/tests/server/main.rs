@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod bodies;
+mod bridge;
 mod class;
 mod closing;
 mod episodes;
