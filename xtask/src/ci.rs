@@ -51,6 +51,7 @@ pub const BELOW_THE_PAGE: &[&str] = &[
     "volary-rollout",
     "volary-envs",
     "volary-remote",
+    "volary-openenv",
     "volary-episode",
     "volary-school",
     "volary-analysis",

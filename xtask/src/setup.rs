@@ -153,6 +153,16 @@ pub static HARNESSES: Tool = Tool::new(
     ),
 )
 .named_by("VOLARY_HARNESSES");
+pub static OPENENV: Tool = Tool::new(
+    "openenv",
+    "openenv",
+    "play our environments with OpenEnv's clients",
+    Source::Pip(
+        "tests/interop/requirements-openenv.txt",
+        "target/tools/openenv",
+    ),
+)
+.named_by("VOLARY_OPENENV");
 pub static TRANSFORMERS: Tool = Tool::new(
     "transformers",
     "transformers",
@@ -219,7 +229,7 @@ static FOR_THE_PAGE: [&Tool; 7] = [
 /// The additional tool for a release.
 static FOR_RELEASES: [&Tool; 1] = [&MATURIN];
 /// The additional tools for tests and benchmarks.
-static FOR_TESTS: [&Tool; 11] = [
+static FOR_TESTS: [&Tool; 12] = [
     &CHROMIUM,
     &FIREFOX,
     &WEBKIT,
@@ -228,6 +238,7 @@ static FOR_TESTS: [&Tool; 11] = [
     &ORIGINAL,
     &SDKS,
     &HARNESSES,
+    &OPENENV,
     &TRANSFORMERS,
     &CONFORMANCE,
     &TOKENIZER,

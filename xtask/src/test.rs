@@ -8,8 +8,8 @@ use anyhow::{Result, anyhow, bail};
 use crate::project::Project;
 use crate::run::output;
 use crate::setup::{
-    self, CONFORMANCE, HAPROXY, HARNESSES, ORIGINAL, PLAYWRIGHT, SDKS, TOKENIZER, TOKENIZER_FILE,
-    Tool,
+    self, CONFORMANCE, HAPROXY, HARNESSES, OPENENV, ORIGINAL, PLAYWRIGHT, SDKS, TOKENIZER,
+    TOKENIZER_FILE, Tool,
 };
 use crate::test_summary::Count;
 use crate::{dist, journeys, run};
@@ -100,7 +100,7 @@ fn golden(project: &Project) -> Result<Count> {
 }
 
 /// Compares with the original, then with providers' SDKs and servers that use their wire formats, then with the tools
-/// that write and read formats of trajectories.
+/// that write and read formats of trajectories, then with OpenEnv's clients.
 fn interop(project: &Project) -> Result<Count> {
     if HAPROXY.can_be_had(project) {
         setup::ensure(project, &[&HAPROXY])?;
@@ -112,12 +112,14 @@ fn interop(project: &Project) -> Result<Count> {
             "tests/interop",
             "--ignore=tests/interop/providers",
             "--ignore=tests/interop/harnesses",
+            "--ignore=tests/interop/openenv",
         ],
     )?;
     setup::ensure(project, &[&PLAYWRIGHT])?;
     count += pytest(project, &SDKS, &["tests/interop/providers"])?;
     setup::ensure(project, &[&CONFORMANCE])?;
     count += pytest(project, &HARNESSES, &["tests/interop/harnesses"])?;
+    count += pytest(project, &OPENENV, &["tests/interop/openenv"])?;
     Ok(count)
 }
 

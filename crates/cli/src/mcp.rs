@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rmcp::ServiceExt;
+use rmcp::{ServerHandler, ServiceExt};
 use tokio::runtime::{Builder, Handle};
 use volary_server::host::{self, AllowedHosts};
 
@@ -151,7 +151,8 @@ impl Mcp {
     }
 }
 
-async fn serve_stdio(server: TrajectoryServer) -> Result<()> {
+/// Serves one client on standard input and output, until it closes them or the program receives a signal to stop.
+pub async fn serve_stdio(server: impl ServerHandler) -> Result<()> {
     use rmcp::service::ServerInitializeError;
     let running = tokio::select! {
         running = server.serve(rmcp::transport::stdio_pipes()) => running,

@@ -13,16 +13,19 @@ use tracing::level_filters::LevelFilter;
 use volary_core::json::Object;
 use volary_remote::DEFAULT_PORT;
 use volary_server::app::{app, page};
+use volary_server::bridge::{self, Upstream};
 use volary_server::class::store::Limits;
 use volary_server::class::{Class, ClassOptions, OpenedClass};
 use volary_server::dataset::{DatasetSpec, make_dataset, read_arguments, read_gsm8k};
 use volary_server::host::{self, AllowedHosts};
+use volary_server::mcp::EnvironmentServer;
 use volary_server::options::ServerOptions;
 use volary_server::origin;
 use volary_server::server::Server;
+use volary_server::shared::MakeDataset;
 use volary_server::time::real_seconds;
 
-use crate::{keys, output};
+use crate::{keys, mcp, output};
 
 /// The number of threads that parse large bodies and read files of the page.
 const BLOCKING_THREADS: usize = 8;
@@ -36,17 +39,23 @@ const LOGS: &str = "Logs";
 const EXAMPLES: &str = "\
 Examples:
   volary serve
-      word problems with a calculator, for this machine only
+      word problems with a calculator, for this machine only: for aviary at the address that is printed, for OpenEnv there, too,
+      and for MCP at /mcp
+  claude mcp add problems -- volary serve --mcp
+      the same for an agent that runs the program, over standard input and output
   volary serve --dataset counter --cors-origin https://you.github.io
       another environment, which a page on another address may use
   VOLARY_API_KEY=secret volary serve --gsm8k test.jsonl --host 0.0.0.0 --serve-page dist
       a file of problems and the page itself, for everyone with the key
+  volary serve --bridge http://127.0.0.1:8000 --cors-origin https://you.github.io
+      another server, of OpenEnv or MCP, which pages could not reach otherwise
   volary serve --class 10b.db --serve-page dist
       a class, in which pupils hand in and only the teacher reads, with the key that the first start prints";
 
-/// Serves the environments of a task dataset over HTTP, as aviary's TaskDatasetServer does.
+/// Serves the environments of a task dataset over HTTP, as aviary's TaskDatasetServer does, and with the protocols of OpenEnv and MCP.
 ///
-/// Start it, then connect aviary's TaskDatasetClient or Volary's page to the address that it prints.
+/// Start it, then connect aviary's TaskDatasetClient, a client of OpenEnv or Volary's page to the address that it prints, or a client
+/// of MCP to its path /mcp.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Serve {
@@ -61,6 +70,11 @@ pub struct Serve {
     /// Serve the problems of this file instead: JSON Lines with `question` and `answer`, in GSM8K's format
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dataset", "arguments"], help_heading = SERVED)]
     pub gsm8k: Option<PathBuf>,
+
+    /// Instead of environments, pass requests on to this server, such as http://127.0.0.1:8000, which then needs no permissions for
+    /// pages: a server of OpenEnv, MCP or aviary
+    #[arg(long, value_name = "URL", conflicts_with_all = ["dataset", "arguments", "gsm8k", "mcp", "class", "serve_page"], help_heading = SERVED)]
+    pub bridge: Option<Upstream>,
 
     /// The seed of all randomness in the environments
     #[arg(long, default_value_t = 0, value_name = "NUMBER", help_heading = SERVED)]
@@ -94,6 +108,10 @@ pub struct Serve {
     /// Also serve the page from this folder, such as dist/, so that no CORS is needed
     #[arg(long, value_name = "FOLDER", help_heading = SERVED)]
     pub serve_page: Option<PathBuf>,
+
+    /// Speak MCP over standard input and output, for one client that runs this program, and listen on no port
+    #[arg(long, conflicts_with_all = ["host", "port", "api_key", "open_to_all", "cors_origin", "allow_host", "serve_page", "class", "json"], help_heading = CONNECT)]
+    pub mcp: bool,
 
     /// Let pupils of a class hand in, and store their hand-ins in this SQLite file
     #[arg(long, value_name = "FILE", help_heading = CLASS)]
@@ -199,31 +217,72 @@ impl Serve {
             .enable_all()
             .max_blocking_threads(BLOCKING_THREADS)
             .build()?;
-        let result = runtime.block_on(self.serve());
+        let result = if self.mcp {
+            runtime.block_on(self.serve_pipes())
+        } else if let Some(upstream) = &self.bridge {
+            runtime.block_on(self.serve_bridge(upstream))
+        } else {
+            runtime.block_on(self.serve())
+        };
         // Does not wait for a file that is still being read.
         runtime.shutdown_background();
         result
     }
 
-    async fn serve(&self) -> anyhow::Result<()> {
-        let address = self.address()?;
-        let dataset = match &self.gsm8k {
-            Some(path) => read_gsm8k(path, self.seed)?,
+    fn dataset(&self) -> anyhow::Result<MakeDataset> {
+        match &self.gsm8k {
+            Some(path) => read_gsm8k(path, self.seed),
             None => make_dataset(DatasetSpec {
                 name: self.dataset.clone(),
                 arguments: self.arguments.clone(),
                 seed: self.seed,
-            })?,
-        };
-        let (class, new_key) = self.open_class()?.unzip();
-        let class = class.map(Arc::new);
-        let new_key = new_key.flatten();
-        let page = self.serve_page.as_deref().map(page).transpose()?;
+            }),
+        }
+    }
+
+    /// Passes requests on until the program receives a signal to stop.
+    async fn serve_bridge(&self, upstream: &Upstream) -> anyhow::Result<()> {
+        let (listener, address) = self.listen().await?;
+        let url = format!("http://{}", reachable(address));
+        if self.cors_origin.is_empty() {
+            tracing::warn!("no page may call: name its origin with --cors-origin");
+        }
+        let options = self.options();
+        let app = bridge::bridge(upstream.clone(), options.clone());
+        self.announce(&url, address.port(), None)?;
+        bridge::serve(listener, app, &options, stop()).await;
+        Ok(())
+    }
+
+    /// The socket, and its address.
+    async fn listen(&self) -> anyhow::Result<(TcpListener, SocketAddr)> {
+        let address = self.address()?;
         let listener = TcpListener::bind(address)
             .await
             .with_context(|| format!("cannot listen on {address} (is the port in use?)"))?;
         let address = listener.local_addr()?;
         keys::warn_if_visible("--api-key", "VOLARY_API_KEY");
+        Ok((listener, address))
+    }
+
+    /// Serves one client of MCP, until it closes standard input or the program receives a signal.
+    async fn serve_pipes(&self) -> anyhow::Result<()> {
+        let server = Server::start(self.options(), self.dataset()?, real_seconds(), 1)
+            .await
+            .context("a worker could not make the dataset")?;
+        let served = mcp::serve_stdio(EnvironmentServer::over_pipes(server.clone())).await;
+        server.close_everything().await;
+        served
+    }
+
+    async fn serve(&self) -> anyhow::Result<()> {
+        self.address()?;
+        let dataset = self.dataset()?;
+        let (class, new_key) = self.open_class()?.unzip();
+        let class = class.map(Arc::new);
+        let new_key = new_key.flatten();
+        let page = self.serve_page.as_deref().map(page).transpose()?;
+        let (listener, address) = self.listen().await?;
         keys::warn_if_visible("--class-key", "VOLARY_CLASS_KEY");
         let server = Server::start(self.options(), dataset, real_seconds(), self.workers())
             .await
@@ -318,10 +377,26 @@ impl Serve {
 
     /// The display name of the dataset.
     fn served(&self) -> String {
-        match &self.gsm8k {
-            Some(path) => path.display().to_string(),
-            None => self.dataset.clone(),
+        match (&self.bridge, &self.gsm8k) {
+            (Some(upstream), _) => upstream.to_string(),
+            (None, Some(path)) => path.display().to_string(),
+            (None, None) => self.dataset.clone(),
         }
+    }
+
+    /// The name and the summary for OpenEnv and MCP.
+    fn name(&self) -> (String, String) {
+        let registry = volary_envs::registry();
+        let name = match &self.gsm8k {
+            Some(_) => "gsm8k",
+            None => &self.dataset,
+        };
+        let summary = match (registry.environment(name), registry.dataset(name)) {
+            (Ok(entry), _) => entry.summary,
+            (_, Ok(entry)) => entry.summary,
+            _ => "",
+        };
+        (name.to_owned(), summary.to_owned())
     }
 
     /// The number of worker threads.
@@ -352,7 +427,10 @@ impl Serve {
     }
 
     fn options(&self) -> ServerOptions {
+        let (name, description) = self.name();
         ServerOptions {
+            name,
+            description,
             api_key: self.api_key.clone(),
             cors_origins: self.cors_origin.clone(),
             max_envs: self.max_envs,

@@ -93,6 +93,20 @@ pub trait TaskDataset {
         Err(self.lacks("get_new_env_by_args"))
     }
 
+    /// A new environment with this seed, from arguments. Datasets without randomness ignore the seed.
+    fn environment_seeded(
+        &self,
+        seed: u64,
+        arguments: &Object,
+    ) -> Result<Box<dyn Environment>, DatasetError> {
+        let _ = seed;
+        if arguments.is_empty() {
+            self.environment()
+        } else {
+            self.environment_with(arguments)
+        }
+    }
+
     /// The error for an unsupported method.
     fn lacks(&self, method: &'static str) -> DatasetError {
         DatasetError::NotImplemented {

@@ -14,7 +14,7 @@ use volary_remote::description::PROTOCOL;
 use crate::class::{self, Class};
 use crate::error::ApiError;
 use crate::server::Server;
-use crate::{handlers, host, origin, telemetry, unread_body};
+use crate::{handlers, host, mcp, openenv, origin, telemetry, unread_body};
 
 /// The routes of a server, with those of a class if it has one. `page` handles all other paths, if the server also
 /// serves the page.
@@ -34,7 +34,9 @@ pub fn app(server: Arc<Server>, class: Option<Arc<Class>>, page: Option<Router>)
         .route("/frame", post(handlers::frame))
         .route("/healthz", get(handlers::healthz))
         .route("/metrics", get(handlers::metrics))
-        .route("/openapi.json", get(handlers::openapi));
+        .route("/openapi.json", get(handlers::openapi))
+        .merge(openenv::routes())
+        .merge(mcp::routes(&server));
     let routes = match class {
         Some(class) => routes.merge(class::routes(Arc::clone(&server), class)),
         None => routes,

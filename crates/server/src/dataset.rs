@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, bail};
-use volary_core::dataset::{DatasetError, TaskDataset};
+use volary_core::dataset::{DatasetError, Task, TaskDataset};
 use volary_core::environment::{Environment, Setting};
 use volary_core::json::{Json, Object};
 use volary_core::registry::EnvironmentEntry;
@@ -141,6 +141,10 @@ impl TaskDataset for Environments {
         self.tasks.as_ref()?.length()
     }
 
+    fn task(&self, index: usize) -> Option<Task> {
+        self.tasks.as_ref()?.task(index)
+    }
+
     fn environment_at(&self, index: usize) -> Result<Box<dyn Environment>, DatasetError> {
         match &self.tasks {
             Some(tasks) => tasks.environment_at(index),
@@ -154,20 +158,27 @@ impl TaskDataset for Environments {
             let place = number % u64::try_from(length).unwrap_or(u64::MAX);
             return self.environment_at(usize::try_from(place).unwrap_or(0));
         }
-        let setting = Setting {
-            seed: self.setting.seed.wrapping_add(number),
-            clock: self.setting.clock.clone(),
-            outside: std::rc::Rc::new(volary_core::outside::Closed),
-        };
-        Ok(self.entry.make(&self.configuration, &setting)?)
+        self.environment_seeded(self.setting.seed.wrapping_add(number), &Object::new())
     }
 
     fn environment_with(&self, arguments: &Object) -> Result<Box<dyn Environment>, DatasetError> {
+        self.environment_seeded(self.setting.seed, arguments)
+    }
+
+    fn environment_seeded(
+        &self,
+        seed: u64,
+        arguments: &Object,
+    ) -> Result<Box<dyn Environment>, DatasetError> {
         // The last of equal keys wins.
         let pairs = self.configuration.iter().chain(arguments.iter());
         let pairs = pairs.map(|(key, value)| (key.clone(), value.clone()));
         let configuration = Object::from_pairs(pairs.collect());
-        Ok(self.entry.make(&configuration, &self.setting)?)
+        let setting = Setting {
+            seed,
+            ..self.setting.clone()
+        };
+        Ok(self.entry.make(&configuration, &setting)?)
     }
 }
 

@@ -24,6 +24,12 @@ pub enum ApiError {
     NoEnvironment(Text),
     /// The path does not exist.
     NotFound,
+    /// What the path or the body names does not exist.
+    Unknown(Text),
+    /// There is no task at this place.
+    NoTask(Text),
+    /// The dataset does not have what is asked for.
+    NotSupported(Text),
     /// The path exists, but not with this method.
     MethodNotAllowed,
     /// The body is larger than the limit, in bytes.
@@ -36,6 +42,8 @@ pub enum ApiError {
     Failed(Text),
     /// A limit is reached; the client may try again.
     Busy(Text),
+    /// The server behind a bridge did not answer.
+    BadGateway(Text),
     /// The teacher's key of the class is missing or wrong.
     InvalidClassKey,
     /// The code of the class is missing or wrong.
@@ -57,18 +65,24 @@ impl ApiError {
     pub fn status(&self) -> StatusCode {
         match self {
             ApiError::Unprocessable(_) | ApiError::BadHandIn(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            ApiError::Unreadable(_) | ApiError::BodyAborted => StatusCode::BAD_REQUEST,
+            ApiError::Unreadable(_) | ApiError::BodyAborted | ApiError::NoTask(_) => {
+                StatusCode::BAD_REQUEST
+            }
             ApiError::InvalidKey
             | ApiError::InvalidClassKey
             | ApiError::InvalidClassCode
             | ApiError::ForeignOrigin(_) => StatusCode::FORBIDDEN,
             ApiError::ForeignHost(_) => StatusCode::MISDIRECTED_REQUEST,
-            ApiError::NoEnvironment(_) | ApiError::NotFound => StatusCode::NOT_FOUND,
+            ApiError::NoEnvironment(_) | ApiError::NotFound | ApiError::Unknown(_) => {
+                StatusCode::NOT_FOUND
+            }
+            ApiError::NotSupported(_) => StatusCode::NOT_IMPLEMENTED,
             ApiError::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::TooLarge(_) | ApiError::HandInTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
             ApiError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
             ApiError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            ApiError::BadGateway(_) => StatusCode::BAD_GATEWAY,
             ApiError::StorageFull(_) => StatusCode::INSUFFICIENT_STORAGE,
         }
     }
@@ -106,6 +120,10 @@ impl ApiError {
             ),
             ApiError::Failed(reason)
             | ApiError::Busy(reason)
+            | ApiError::Unknown(reason)
+            | ApiError::NoTask(reason)
+            | ApiError::NotSupported(reason)
+            | ApiError::BadGateway(reason)
             | ApiError::BadHandIn(reason)
             | ApiError::StorageFull(reason) => detail(reason),
         }

@@ -17,6 +17,7 @@ use volary_remote::request::Start;
 
 use crate::error::ApiError;
 use crate::isolated_thread::IsolatedThread;
+use crate::opening::Opening;
 use crate::shared::Shared;
 
 /// An operation of an environment.
@@ -46,19 +47,19 @@ pub enum Executor {
 
 impl Executor {
     /// Makes an environment on the calling thread.
-    pub fn here(dataset: &dyn TaskDataset, start: &Start) -> Result<Self, ApiError> {
-        make(dataset, start).map(Executor::Here)
+    pub fn here(dataset: &dyn TaskDataset, opening: &Opening) -> Result<Self, ApiError> {
+        make(dataset, opening).map(Executor::Here)
     }
 
     /// Makes an environment on a new thread, within the time limit of a step. The thread holds the
     /// permit too.
     pub async fn isolated(
         shared: &Arc<Shared>,
-        start: Start,
+        opening: Opening,
         permit: Arc<OwnedSemaphorePermit>,
     ) -> Result<Self, ApiError> {
         let limit = shared.options.step_timeout.unwrap_or(Duration::MAX);
-        let starting = IsolatedThread::start(Arc::clone(shared), start, permit);
+        let starting = IsolatedThread::start(Arc::clone(shared), opening, permit);
         match tokio::time::timeout(limit, starting).await {
             Ok(started) => started.map(Executor::Isolated),
             Err(_) => Err(ApiError::Failed(
@@ -115,12 +116,22 @@ async fn perform_unguarded(
 /// Makes an environment of a dataset and catches a panic.
 pub(crate) fn make(
     dataset: &dyn TaskDataset,
-    start: &Start,
+    opening: &Opening,
 ) -> Result<Box<dyn Environment>, ApiError> {
-    let made = std::panic::catch_unwind(AssertUnwindSafe(|| match start {
-        Start::Any => dataset.environment(),
-        Start::Arguments(arguments) => dataset.environment_with(arguments),
-        Start::Index(index) => at_index(dataset, *index),
+    let made = std::panic::catch_unwind(AssertUnwindSafe(|| match opening {
+        Opening::Start(Start::Any) => dataset.environment(),
+        Opening::Start(Start::Arguments(arguments)) => dataset.environment_with(arguments),
+        Opening::Start(Start::Index(index)) => at_index(dataset, *index),
+        Opening::Turn(turn) => match in_round(dataset, *turn) {
+            Some(index) => dataset.environment_at(index),
+            None => dataset.environment(),
+        },
+        Opening::Seeded { seed, arguments } => {
+            match in_round(dataset, *seed).filter(|_| arguments.is_empty()) {
+                Some(index) => dataset.environment_at(index),
+                None => dataset.environment_seeded(*seed, arguments),
+            }
+        }
     }));
     match made {
         Ok(made) => made.map_err(failed),
@@ -131,6 +142,12 @@ pub(crate) fn make(
             )))
         }
     }
+}
+
+/// The index of a number in an endless round through the tasks; `None` if they are not numbered.
+fn in_round(dataset: &dyn TaskDataset, number: u64) -> Option<usize> {
+    let length = u64::try_from(dataset.length()?).ok()?;
+    usize::try_from(number.checked_rem(length)?).ok()
 }
 
 /// The environment of a task. A negative index counts from the end, as in Python.

@@ -16,6 +16,7 @@ use volary_core::json::Json;
 use volary_remote::{KEY_HEADER, body};
 
 use crate::error::ApiError;
+use crate::options::ServerOptions;
 use crate::origin;
 use crate::server::Server;
 
@@ -74,20 +75,31 @@ impl FromRequestParts<Arc<Server>> for Authorized {
 }
 
 fn authorize(server: &Server, headers: &HeaderMap) -> Result<(), ApiError> {
-    if !has_key(server, headers) {
+    if !has_key(&server.shared.options, headers) {
         return Err(ApiError::InvalidKey);
     }
     origin::check(&server.shared.options, headers)
 }
 
-fn has_key(server: &Server, headers: &HeaderMap) -> bool {
-    let Some(key) = server.shared.options.key() else {
+/// Whether a request has the key, if there is one.
+pub(crate) fn has_key(options: &ServerOptions, headers: &HeaderMap) -> bool {
+    let Some(key) = options.key() else {
         return true;
     };
-    let given = headers
-        .get(KEY_HEADER)
-        .map_or(&[][..], |given| given.as_bytes());
+    let given = match headers.get(KEY_HEADER) {
+        Some(given) => given.as_bytes(),
+        None => bearer_token(headers).unwrap_or_default(),
+    };
     given.ct_eq(key.as_bytes()).into()
+}
+
+/// The key in the form in which clients of OpenEnv and MCP can send one: `Authorization: Bearer …`.
+fn bearer_token(headers: &HeaderMap) -> Option<&[u8]> {
+    let sent = headers.get(header::AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = sent.split_at_checked("Bearer ".len())?;
+    scheme
+        .eq_ignore_ascii_case(b"Bearer ")
+        .then_some(token.trim_ascii())
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -122,7 +134,7 @@ async fn collect(
     body: Body,
 ) -> Result<(Bytes, Option<OwnedSemaphorePermit>), ApiError> {
     let options = &server.shared.options;
-    let (limit, error) = if has_key(server, headers) {
+    let (limit, error) = if has_key(options, headers) {
         (options.max_body, ApiError::TooLarge(options.max_body))
     } else if options.max_body > SMALL {
         (SMALL, ApiError::InvalidKey)

@@ -31,7 +31,7 @@ fn ok(body: &Json) -> Reply {
 /// `POST /start`
 pub async fn start(State(server): State<Arc<Server>>, body: JsonBody) -> Reply {
     let start = Start::read(body.json()).map_err(ApiError::Unprocessable)?;
-    let id = server.start_environment(start).await?;
+    let id = server.start_environment(start.into()).await?;
     ok(&env_id_to_json(&id.to_string()))
 }
 

@@ -9,10 +9,10 @@ use tokio::runtime::Builder;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::task::LocalSet;
 use volary_core::Environment;
-use volary_remote::request::Start;
 
 use crate::error::ApiError;
 use crate::executor::{self, Operation, Performed};
+use crate::opening::Opening;
 use crate::shared::Shared;
 
 struct Job {
@@ -31,14 +31,14 @@ impl IsolatedThread {
     /// that threads that never end count against the limit.
     pub async fn start(
         shared: Arc<Shared>,
-        start: Start,
+        opening: Opening,
         permit: Arc<OwnedSemaphorePermit>,
     ) -> Result<Self, ApiError> {
         // The caller waits for each operation.
         let (sender, jobs) = mpsc::channel(1);
         let (reply, made) = oneshot::channel();
         let thread = std::thread::Builder::new().name("environment".into());
-        let spawned = thread.spawn(move || run(&shared, &start, permit, reply, jobs));
+        let spawned = thread.spawn(move || run(&shared, &opening, permit, reply, jobs));
         if let Err(error) = spawned {
             let reason = format!("No thread is left for the environment: {error}");
             return Err(ApiError::Busy(reason.into()));
@@ -61,7 +61,7 @@ impl IsolatedThread {
 /// The thread's main function.
 fn run(
     shared: &Shared,
-    start: &Start,
+    opening: &Opening,
     permit: Arc<OwnedSemaphorePermit>,
     reply: oneshot::Sender<Result<(), ApiError>>,
     jobs: mpsc::Receiver<Job>,
@@ -74,7 +74,7 @@ fn run(
         }
     };
     LocalSet::new().block_on(&runtime, async {
-        match make(shared, start) {
+        match make(shared, opening) {
             Ok(environment) => match reply.send(Ok(())) {
                 Ok(()) => perform_all(environment, permit, jobs).await,
                 Err(_) => tracing::warn!("an environment was made too late and is dropped"),
@@ -87,11 +87,11 @@ fn run(
     });
 }
 
-fn make(shared: &Shared, start: &Start) -> Result<Box<dyn Environment>, ApiError> {
+fn make(shared: &Shared, opening: &Opening) -> Result<Box<dyn Environment>, ApiError> {
     let dataset = shared
         .make_dataset()
         .map_err(|error| ApiError::Failed(error.to_string().into()))?;
-    executor::make(&*dataset, start)
+    executor::make(&*dataset, opening)
 }
 
 async fn perform_all(

@@ -6,7 +6,11 @@
 //!
 //! - [`app`]: the routes. [`handlers`]: one for each path. [`extract`]: their extractors. [`error`]: error replies;
 //!   [`response`]: JSON.
+//! - [`bridge`]: what pages need to reach another server.
 //! - [`class`]: the hand-ins of a class, in a SQLite file.
+//! - [`openenv`]: OpenEnv's socket and paths. [`seat`]: the environment of a client that names no ids. [`opening`]: which
+//!   environment is started.
+//! - [`mcp`]: the environments as a server of MCP.
 //! - [`host`], [`origin`], [`telemetry`]: the middleware of every request.
 //! - [`server`]: the environments of all threads; [`shared`]: the state that they share. [`worker`]: those of one thread. [`instance`]: one environment.
 //!   [`executor`], [`isolated_thread`]: run its code. [`watchdog`]: detects stuck workers.
@@ -15,6 +19,7 @@
 //!   clocks.
 
 pub mod app;
+pub mod bridge;
 pub mod class;
 pub mod dataset;
 pub mod error;
@@ -24,10 +29,14 @@ pub mod handlers;
 pub mod host;
 pub mod instance;
 pub mod isolated_thread;
+pub mod mcp;
 pub mod metrics;
+pub mod openenv;
+pub mod opening;
 pub mod options;
 pub mod origin;
 pub mod response;
+pub mod seat;
 pub mod serve;
 pub mod server;
 pub mod shared;

@@ -14,7 +14,7 @@ use prometheus_client::registry::Registry;
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The values of the label `endpoint`; all other paths are counted under the last one.
-const ENDPOINTS: [&str; 12] = [
+const ENDPOINTS: [&str; 17] = [
     "/start",
     "/reset",
     "/step",
@@ -26,6 +26,11 @@ const ENDPOINTS: [&str; 12] = [
     "/healthz",
     "/metrics",
     "/openapi.json",
+    "/ws",
+    "/mcp",
+    "/health",
+    "/metadata",
+    "/schema",
     "other",
 ];
 

@@ -7,6 +7,10 @@ use crate::host::AllowedHosts;
 /// The limits and rules of a server.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
+    /// The name under which OpenEnv and MCP list the environments.
+    pub name: String,
+    /// What the environments are, in one line.
+    pub description: String,
     /// The key that every request must send; `None` or empty for an open server.
     pub api_key: Option<String>,
     /// Origins whose pages are allowed; `*` allows all.
@@ -42,6 +46,8 @@ pub struct ServerOptions {
 impl Default for ServerOptions {
     fn default() -> Self {
         ServerOptions {
+            name: "environment".to_owned(),
+            description: String::new(),
             api_key: None,
             cors_origins: Vec::new(),
             hosts: AllowedHosts::default(),

@@ -7,8 +7,7 @@
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use tower_http::cors::{AllowOrigin, CorsLayer};
-use volary_remote::KEY_HEADER;
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 use crate::error::ApiError;
 use crate::options::ServerOptions;
@@ -16,6 +15,9 @@ use crate::telemetry::REQUEST_ID;
 
 /// The origin that matches all.
 pub const ANY: &str = "*";
+
+/// The header in which older clients of MCP read their session.
+const MCP_SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// The time for which browsers may cache the reply to a preflight.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(600);
@@ -68,8 +70,8 @@ fn is_own(headers: &HeaderMap, origin: &str) -> bool {
     page.eq_ignore_ascii_case(host)
 }
 
-/// The layer that answers preflights; `None` if no other origin is allowed. It allows JSON bodies, the key
-/// and Chrome's requests from public pages to private networks.
+/// The layer that answers preflights; `None` if no other origin is allowed. It allows all headers, so JSON bodies, the key
+/// and those of MCP, and Chrome's requests from public pages to private networks.
 pub fn cors_layer(options: &ServerOptions) -> Option<CorsLayer> {
     if options.cors_origins.is_empty() {
         return None;
@@ -80,16 +82,12 @@ pub fn cors_layer(options: &ServerOptions) -> Option<CorsLayer> {
         let origins = options.cors_origins.iter();
         AllowOrigin::list(origins.filter_map(|origin| HeaderValue::from_str(origin).ok()))
     };
-    let key = HeaderName::from_bytes(KEY_HEADER.as_bytes()).ok();
     let layer = CorsLayer::new()
         .allow_origin(origins)
-        .allow_methods([Method::GET, Method::POST])
-        .allow_headers(
-            key.into_iter()
-                .chain([header::CONTENT_TYPE])
-                .collect::<Vec<_>>(),
-        )
-        .expose_headers([REQUEST_ID])
+        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        // Clients of MCP send headers that no list can name (`Mcp-Param-*`).
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers([REQUEST_ID, MCP_SESSION_ID, header::WWW_AUTHENTICATE])
         .allow_private_network(true)
         .max_age(PREFLIGHT_AGE);
     Some(layer)

@@ -27,7 +27,13 @@ pub async fn serve(
     };
     let count = &server.shared.metrics.connections;
     let connections = serve_until(listener, app, limits, || Open::new(count), stop).await;
-    let finished = tokio::time::timeout(options.grace_period, connections.shutdown());
+    server.shared.stopping.cancel();
+    server.shared.sockets.close();
+    let finishing = async {
+        connections.shutdown().await;
+        server.shared.sockets.wait().await;
+    };
+    let finished = tokio::time::timeout(options.grace_period, finishing);
     if finished.await.is_err() {
         tracing::warn!("some requests did not finish in time");
     }

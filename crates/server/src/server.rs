@@ -3,21 +3,23 @@
 //! Environments are not `Send`: each stays on the thread of the worker it was started on, and the last
 //! byte of its id names that worker. So there is no table of environments that threads share.
 
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OnceCell, mpsc, oneshot};
 use tokio_util::task::LocalPoolHandle;
 use uuid::Uuid;
-use volary_core::dataset::DatasetError;
+use volary_core::Tool;
+use volary_core::dataset::{DatasetError, Task as ListedTask};
 use volary_core::json::{Json, Text};
 use volary_remote::reply::Info;
-use volary_remote::request::Start;
 
 use crate::error::ApiError;
 use crate::executor::Operation;
+use crate::opening::Opening;
 use crate::options::ServerOptions;
 use crate::shared::{MakeDataset, Shared};
 use crate::started::Started;
@@ -34,6 +36,9 @@ pub struct Server {
     pub shared: Arc<Shared>,
     workers: Vec<Handle>,
     next_worker: AtomicUsize,
+    turns: AtomicU64,
+    /// The tools of the first task, once a client has asked for them.
+    pub(crate) tools: OnceCell<Vec<Arc<Tool>>>,
     /// The threads of the workers, which end when it is dropped.
     _pool: LocalPoolHandle,
 }
@@ -77,6 +82,8 @@ impl Server {
             shared,
             workers,
             next_worker: AtomicUsize::new(0),
+            turns: AtomicU64::new(0),
+            tools: OnceCell::new(),
             _pool: pool,
         }))
     }
@@ -106,15 +113,34 @@ impl Server {
     }
 
     /// Starts an environment on the next worker that is not stuck; returns its id.
-    pub async fn start_environment(&self, start: Start) -> Result<Uuid, ApiError> {
+    pub async fn start_environment(&self, opening: Opening) -> Result<Uuid, ApiError> {
         let worker = self.next_worker();
         // The worker drops the environment if the client has disconnected by then, since nobody would know its id.
         let (reply, id) = oneshot::channel();
         let starting = self.on_worker(worker, move |worker| async move {
-            worker.start(start, reply).await
+            worker.start(opening, reply).await
         });
         starting.await?;
         id.await.map_err(|_| stopped())
+    }
+
+    /// The number of tasks; `None` if they are not numbered.
+    pub async fn task_count(&self) -> Result<Option<usize>, ApiError> {
+        let worker = self.next_worker();
+        self.on_worker(worker, |worker| async move { Ok(worker.dataset_size()) })
+            .await
+    }
+
+    /// The tasks at these places, as the dataset describes them.
+    pub async fn tasks(&self, places: Range<usize>) -> Result<Vec<Option<ListedTask>>, ApiError> {
+        let worker = self.next_worker();
+        self.on_worker(worker, |worker| async move { Ok(worker.tasks(places)) })
+            .await
+    }
+
+    /// The number of the next environment that a client takes without naming a task.
+    pub fn next_turn(&self) -> u64 {
+        self.turns.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Selects workers round-robin. Stuck workers are skipped, unless all are stuck.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 use volary_core::dataset::{DatasetError, TaskDataset};
 
@@ -29,6 +31,10 @@ pub struct Shared {
     pub metrics: Metrics,
     /// One permit for each byte of a large body that may be in memory.
     pub body_memory: Arc<Semaphore>,
+    /// Cancelled when the server stops: sockets then close.
+    pub stopping: CancellationToken,
+    /// The sockets that are open.
+    pub sockets: TaskTracker,
     make_dataset: MakeDataset,
     /// One permit for each environment that may run.
     capacity: Arc<Semaphore>,
@@ -43,6 +49,8 @@ impl Shared {
             seconds,
             metrics: Metrics::default(),
             body_memory: Arc::new(Semaphore::new(most_permits(body_memory))),
+            stopping: CancellationToken::new(),
+            sockets: TaskTracker::new(),
             make_dataset,
             capacity: Arc::new(Semaphore::new(most_permits(options.max_envs))),
             started: AtomicU64::new(0),

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +10,13 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
-use volary_core::dataset::{DatasetError, TaskDataset};
+use volary_core::dataset::{DatasetError, Task as ListedTask, TaskDataset};
 use volary_core::json::Json;
-use volary_remote::request::Start;
 
 use crate::error::ApiError;
 use crate::executor::{Executor, Operation};
 use crate::instance::Instance;
+use crate::opening::Opening;
 use crate::shared::Shared;
 use crate::started::Started;
 use crate::watchdog::Watchdog;
@@ -66,6 +67,11 @@ impl Worker {
         self.dataset.length()
     }
 
+    /// The tasks of the dataset at these places; `None` for those that it does not describe.
+    pub fn tasks(&self, places: Range<usize>) -> Vec<Option<ListedTask>> {
+        places.map(|index| self.dataset.task(index)).collect()
+    }
+
     /// The running environments, unordered.
     pub fn running(&self) -> Vec<Started> {
         let instances = self.instances.borrow();
@@ -76,12 +82,16 @@ impl Worker {
     }
 
     /// Starts an environment and sends its id. If nobody receives the id, the environment is dropped.
-    pub async fn start(&self, start: Start, reply: oneshot::Sender<Uuid>) -> Result<(), ApiError> {
+    pub async fn start(
+        &self,
+        opening: Opening,
+        reply: oneshot::Sender<Uuid>,
+    ) -> Result<(), ApiError> {
         let permit = Arc::new(self.shared.reserve()?);
         let executor = if self.shared.options.isolate {
-            Executor::isolated(&self.shared, start, Arc::clone(&permit)).await?
+            Executor::isolated(&self.shared, opening, Arc::clone(&permit)).await?
         } else {
-            Executor::here(&*self.dataset, &start)?
+            Executor::here(&*self.dataset, &opening)?
         };
         let started = self.shared.next_id(self.index);
         let instance = Instance::new(Arc::clone(&self.shared), executor, permit, started);

@@ -17,11 +17,10 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::pace::{Pace, PacedBody, PacedStream};
 
@@ -63,27 +62,39 @@ pub async fn serve_connections(listener: TcpListener, app: Router) {
     serve_until(listener, app, limits, || (), pending()).await;
 }
 
+/// The connections that were open when a server stopped.
+pub struct OpenConnections(watch::Sender<bool>);
+
+impl OpenConnections {
+    /// Waits until the requests that run have their replies. A connection that became a socket is not waited for: who
+    /// made it one closes it.
+    pub async fn shutdown(self) {
+        self.0.send_replace(true);
+        self.0.closed().await;
+    }
+}
+
 /// Serves `app` until `stop` completes; then it accepts no more connections, and returns those that are open. What
-/// `opened` returns is dropped with its connection.
-pub async fn serve_until<Opened: Send + 'static>(
+/// `opened` returns is dropped with its connection, also if that became a socket.
+pub async fn serve_until<Opened: Send + Unpin + 'static>(
     listener: TcpListener,
     app: Router,
     limits: ConnectionLimits,
     opened: impl Fn() -> Opened,
     stop: impl Future<Output = ()>,
-) -> GracefulShutdown {
+) -> OpenConnections {
     let most = possible(limits.connections);
     let permits = Arc::new(Semaphore::new(most));
     let peers = Arc::new(Peers::new(most.div_ceil(2)));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.head);
-    let connections = GracefulShutdown::new();
+    let (stopping, stopped) = watch::channel(false);
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = tokio::select! {
             accepted = accept(&listener, &permits, &peers) => accepted,
-            () = &mut stop => return connections,
+            () = &mut stop => return OpenConnections(stopping),
         };
         let (stream, slot) = match accepted {
             Ok(Some(accepted)) => accepted,
@@ -98,13 +109,19 @@ pub async fn serve_until<Opened: Send + 'static>(
         let service = service_fn(move |request: Request<Incoming>| {
             app.call(request.map(|body| PacedBody::new(body, limits.pace)))
         });
-        let stream = TokioIo::new(PacedStream::new(stream, limits.pace));
-        let connection = connections.watch(http.serve_connection(stream, service));
-        let opened = opened();
+        let stream = PacedStream::new(stream, limits.pace, (opened(), slot));
+        let connection = http.serve_connection(TokioIo::new(stream), service);
+        let mut stopped = stopped.clone();
         tokio::spawn(async move {
+            let mut connection = std::pin::pin!(connection.with_upgrades());
             // A client that disconnects is not an error of the server.
-            let _ = connection.await;
-            drop((opened, slot));
+            tokio::select! {
+                _ = connection.as_mut() => {}
+                true = async { stopped.wait_for(|stopped| *stopped).await.is_ok() } => {
+                    connection.as_mut().graceful_shutdown();
+                    let _ = connection.await;
+                }
+            }
         });
     }
 }

@@ -30,7 +30,7 @@ use tower_http::services::ServeDir;
 use tower_http::services::fs::{Backend, TokioBackend};
 use tower_http::set_header::SetResponseHeaderLayer;
 
-pub use connections::{ConnectionLimits, serve_connections, serve_until};
+pub use connections::{ConnectionLimits, OpenConnections, serve_connections, serve_until};
 pub use pace::{Pace, is_too_slow};
 pub use site::Site;
 

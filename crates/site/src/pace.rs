@@ -88,16 +88,19 @@ impl Progress {
 }
 
 /// A connection. A write fails if the client reads slower than the pace.
-pub struct PacedStream {
+pub struct PacedStream<Held> {
     stream: TcpStream,
     progress: Progress,
+    /// Dropped with the connection, which may outlive its last request as a socket.
+    _held: Held,
 }
 
-impl PacedStream {
-    pub fn new(stream: TcpStream, pace: Pace) -> PacedStream {
+impl<Held> PacedStream<Held> {
+    pub fn new(stream: TcpStream, pace: Pace, held: Held) -> PacedStream<Held> {
         PacedStream {
             stream,
             progress: Progress::new(pace),
+            _held: held,
         }
     }
 
@@ -123,7 +126,7 @@ impl PacedStream {
     }
 }
 
-impl AsyncRead for PacedStream {
+impl<Held: Unpin> AsyncRead for PacedStream<Held> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -133,7 +136,7 @@ impl AsyncRead for PacedStream {
     }
 }
 
-impl AsyncWrite for PacedStream {
+impl<Held: Unpin> AsyncWrite for PacedStream<Held> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod bodies;
+mod bridge;
 mod class;
 mod closing;
 mod episodes;
@@ -10,8 +11,11 @@ mod extensions;
 mod http;
 mod isolation;
 mod limits;
+mod mcp;
+mod openenv;
 mod order;
 mod pages;
 mod running;
 mod scripted;
 mod slow;
+mod socket;

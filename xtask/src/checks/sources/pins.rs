@@ -13,12 +13,13 @@ const NPM: [&str; 5] = [
     "xtask/python/package-lock.json",
     "xtask/tokenizer/package-lock.json",
 ];
-const PYTHON: [&str; 7] = [
+const PYTHON: [&str; 8] = [
     "xtask/maturin/requirements.txt",
     "xtask/python/requirements.txt",
     "tests/interop/requirements.txt",
     "tests/interop/requirements-harnesses.txt",
     "tests/interop/requirements-notebook.txt",
+    "tests/interop/requirements-openenv.txt",
     "tests/interop/requirements-providers.txt",
     "tests/interop/requirements-transformers.txt",
 ];
