@@ -1,7 +1,7 @@
 // The school in Chromium: trains with several seeds, each until nine of ten samples of the last five updates are right, on
 // average. Prints one JSON object: the updates a second of the first 100 updates, the seconds to 90 % (median, and how
-// many seeds never reached it), the longest time between two drawings while it trained, and the gzipped bytes that the
-// school's page and worker load after the first view of the playground.
+// many seeds never reached it), the longest time between two drawings while it trained, the gzipped bytes that the
+// school's page and worker load after the first view of the playground, and those of them that only the school needs.
 
 import { chromium } from "@playwright/test";
 
@@ -18,8 +18,8 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
 });
 try {
-  const lazyBytes = await loaded();
-  console.error(`${lazyBytes} bytes`);
+  const lazy = await loaded();
+  console.error(JSON.stringify(lazy));
   const runs = [];
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const run = await train(seed);
@@ -37,7 +37,8 @@ try {
       failed: runs.length - reached.length,
       seeds: runs.length,
       drawing_median: median(runs.map((run) => run.drawing)),
-      lazy_bytes: lazyBytes,
+      lazy_bytes: lazy.all,
+      own_bytes: lazy.own,
       drawing_most: Math.max(...runs.map((run) => run.drawing)),
     }),
   );
@@ -59,7 +60,9 @@ async function loaded() {
     await page.getByRole("status", { name: "Run" }).getByText("Not trained yet").waitFor();
     await page.getByRole("button", { name: "Train", exact: true }).click();
     await page.getByRole("status", { name: "Run" }).getByText(/^Update \d/).waitFor();
-    return server.sent.slice(before).reduce((sum, { bytes }) => sum + bytes, 0);
+    const sent = server.sent.slice(before);
+    const sum = (files) => files.reduce((total, { bytes }) => total + bytes, 0);
+    return { all: sum(sent), own: sum(sent.filter(({ path }) => path.includes("split_school"))) };
   } finally {
     await context.close();
   }
