@@ -17,11 +17,11 @@ pub fn find(document: &Document, query: &Query) -> Vec<EpisodeMatch> {
     let findings = document.hits(query, MOST).into_iter().map(|hit| {
         let matched: Text = document.snippet(&hit, 0).hit.into();
         let count = counts
-            .entry((hit.place, matched.to_lowercase()))
+            .entry((hit.position, matched.to_lowercase()))
             .or_default();
         *count += 1;
         EpisodeMatch {
-            place: hit.place,
+            place: hit.position,
             start: hit.start,
             length: hit.length,
             before: *count - 1,

@@ -142,9 +142,9 @@ mod tests {
 
     #[test]
     fn the_next_note_is_on_the_same_step_or_the_episode() {
-        let place = Default::default();
+        let position = Default::default();
         let passage = Target::Passage {
-            place,
+            position,
             start: 0,
             end: 2,
             quote: "as".into(),

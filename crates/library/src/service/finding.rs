@@ -156,7 +156,7 @@ pub(super) async fn search(
                 } else {
                     Some(Match {
                         id: id.clone(),
-                        step: hit.place.step as u64,
+                        step: hit.position.step as u64,
                         ..Match::default()
                     })
                 }
@@ -192,7 +192,7 @@ fn found_in(id: &Text, document: &Document, hit: &Hit) -> Match {
     let snippet = document.snippet(hit, AROUND);
     Match {
         id: id.clone(),
-        step: hit.place.step as u64,
+        step: hit.position.step as u64,
         before: snippet.before.into(),
         hit: snippet.hit.into(),
         after: snippet.after.into(),
