@@ -36,7 +36,7 @@ pub async fn replay(episode: Episode, clock: Rc<dyn Clock>, outside: Rc<dyn Outs
             format!(
                 "Replayed: step {} differs. {}",
                 found.step,
-                found.words()
+                found.description()
             ),
             Some(found.step as u64),
         )),
