@@ -50,7 +50,7 @@ pub struct Divergence {
 
 impl Divergence {
     /// A description for people, with shortened values.
-    pub fn words(&self) -> String {
+    pub fn description(&self) -> String {
         let (recorded, now) = (short(&self.recorded), short(&self.now));
         format!("{} was {recorded} and is now {now}.", self.what)
     }

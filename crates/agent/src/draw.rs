@@ -188,11 +188,11 @@ impl Draw<'_> {
         let length = wanted.min(most.max(least));
         let unique = schema.get("uniqueItems").and_then(Json::as_bool) == Some(true);
         let mut values: Vec<Json> = Vec::new();
-        for place in 0..length {
-            let items = front.get(place).or_else(|| schema.get("items"));
+        for index in 0..length {
+            let items = front.get(index).or_else(|| schema.get("items"));
             let value = match items {
                 Some(items) => self.value(items, depth + 1),
-                None if place >= front.len() && !front.is_empty() => break,
+                None if index >= front.len() && !front.is_empty() => break,
                 None => self.value(&Json::Null, depth + 1),
             };
             if !unique || !values.contains(&value) {

@@ -47,8 +47,8 @@ impl Oracle {
             },
             Some(mut action) => {
                 let step = input.episode.steps.len();
-                for (place, call) in action.tool_calls.iter_mut().enumerate() {
-                    call.id = call_id(step, place);
+                for (index, call) in action.tool_calls.iter_mut().enumerate() {
+                    call.id = call_id(step, index);
                 }
                 Decision::Act(action)
             }

@@ -138,8 +138,8 @@ fn action(step: usize, value: &Json) -> Result<ToolRequestMessage, String> {
         one => std::slice::from_ref(one),
     };
     let calls = calls.iter().enumerate();
-    let tool_calls = calls.map(|(place, value)| {
-        call(step, place, value).map_err(|reason| format!("call {}: {reason}", place + 1))
+    let tool_calls = calls.map(|(index, value)| {
+        call(step, index, value).map_err(|reason| format!("call {}: {reason}", index + 1))
     });
     Ok(ToolRequestMessage {
         body: Body::default(),
@@ -147,7 +147,7 @@ fn action(step: usize, value: &Json) -> Result<ToolRequestMessage, String> {
     })
 }
 
-fn call(step: usize, place: usize, value: &Json) -> Result<ToolCall, String> {
+fn call(step: usize, index: usize, value: &Json) -> Result<ToolCall, String> {
     let object = value
         .as_object()
         .ok_or("must be an object such as {\"name\": \"calculator\", \"arguments\": {}}")?;
@@ -166,7 +166,7 @@ fn call(step: usize, place: usize, value: &Json) -> Result<ToolCall, String> {
         Some(_) => return Err("\"arguments\" must be an object".to_owned()),
     };
     let id = match object.get("id") {
-        None | Some(Json::Null) => call_id(step, place),
+        None | Some(Json::Null) => call_id(step, index),
         Some(id) => id.as_text().cloned().ok_or("\"id\" must be a string")?,
     };
     Ok(ToolCall {
@@ -184,13 +184,13 @@ fn line((step, action): (usize, &ToolRequestMessage)) -> String {
     }
     let calls = action.tool_calls.iter().enumerate();
     let mut calls: Vec<Json> = calls
-        .map(|(place, call)| {
+        .map(|(index, call)| {
             let mut short = json!({
                 "name": (call.function.name.clone()),
                 "arguments": (call.function.arguments.clone())
             });
             if let Json::Object(short) = &mut short
-                && call.id != call_id(step, place)
+                && call.id != call_id(step, index)
             {
                 short.insert("id", call.id.clone());
             }

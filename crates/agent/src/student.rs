@@ -80,8 +80,8 @@ impl Student {
                     .fault
                     .filter(|_| turn.is_fault)
                     .map(|fault| fault.note().into());
-                for (place, call) in turn.action.tool_calls.iter_mut().enumerate() {
-                    call.id = call_id(step, place);
+                for (index, call) in turn.action.tool_calls.iter_mut().enumerate() {
+                    call.id = call_id(step, index);
                 }
                 Decision::Act(turn.action)
             }
@@ -96,12 +96,12 @@ impl Student {
         match (fault, step) {
             (Fault::Loop, _) => {
                 let (name, arguments) = self.detour(input)?;
-                let words = match step {
+                let text = match step {
                     0 => "I will work it out.",
                     _ => "I will try that again.",
                 };
                 Some(Turn {
-                    action: call(words, name, arguments),
+                    action: call(text, name, arguments),
                     is_fault: step > 0,
                 })
             }
@@ -199,9 +199,9 @@ impl Student {
             Some(name) => Text::from(*name),
             None => Text::default(),
         };
-        let words = format!("The tool {name} will know.");
+        let text = format!("The tool {name} will know.");
         Turn {
-            action: call(&words, name, arguments),
+            action: call(&text, name, arguments),
             is_fault: true,
         }
     }
@@ -274,12 +274,12 @@ fn others<'a>(tools: &'a [Tool], solving: Option<&str>) -> Vec<&'a Tool> {
         .collect()
 }
 
-fn call(words: &str, name: Text, arguments: Object) -> ToolRequestMessage {
+fn call(text: &str, name: Text, arguments: Object) -> ToolRequestMessage {
     ToolRequestMessage {
-        body: if words.is_empty() {
+        body: if text.is_empty() {
             Body::default()
         } else {
-            Body::text(words)
+            Body::text(text)
         },
         tool_calls: vec![ToolCall {
             id: Text::default(),
@@ -288,9 +288,9 @@ fn call(words: &str, name: Text, arguments: Object) -> ToolRequestMessage {
     }
 }
 
-fn said(words: &str) -> ToolRequestMessage {
+fn said(text: &str) -> ToolRequestMessage {
     ToolRequestMessage {
-        body: Body::text(words),
+        body: Body::text(text),
         tool_calls: Vec::new(),
     }
 }
@@ -301,8 +301,8 @@ fn numbers(episode: &Episode) -> Vec<String> {
     let text: String = messages
         .map(|message| format!("{}\n", content(message.body())))
         .collect();
-    let words = text.split(|character: char| !character.is_ascii_digit() && character != '.');
-    let numbers = words.map(|word| word.trim_matches('.'));
+    let numerals = text.split(|character: char| !character.is_ascii_digit() && character != '.');
+    let numbers = numerals.map(|word| word.trim_matches('.'));
     numbers
         .filter(|number| !number.is_empty() && number.matches('.').count() < 2)
         .map(str::to_owned)

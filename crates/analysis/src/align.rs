@@ -103,20 +103,20 @@ pub fn common_steps(episodes: &[&Episode]) -> usize {
         return 0;
     };
     let mut keys = Keys::default();
-    let mut alike = |place: usize| {
-        let Some(step) = first.steps.get(place) else {
+    let mut alike = |index: usize| {
+        let Some(step) = first.steps.get(index) else {
             return false;
         };
         let key = keys.of(step).action;
         others.iter().all(|other| {
             other
                 .steps
-                .get(place)
+                .get(index)
                 .is_some_and(|step| keys.of(step).action == key)
         })
     };
     (0..first.steps.len())
-        .take_while(|place| alike(*place))
+        .take_while(|index| alike(*index))
         .count()
 }
 

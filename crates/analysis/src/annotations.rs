@@ -63,7 +63,7 @@ pub enum Target {
     /// A range of characters in a text of the episode.
     Passage {
         /// The annotated text's location.
-        place: TextPosition,
+        position: TextPosition,
         /// The index of the first character.
         start: usize,
         /// The index after the last character.
@@ -110,7 +110,7 @@ impl Target {
         match self {
             Target::Episode => None,
             Target::Step { step } => Some(*step),
-            Target::Passage { place, .. } => Some(place.step),
+            Target::Passage { position, .. } => Some(position.step),
             Target::State { frame, .. } => Some(*frame),
         }
     }
@@ -119,7 +119,7 @@ impl Target {
     /// nearest match. `None` if the text no longer contains the quote, or the note is not about a passage.
     pub fn locate(&self, episode: &Episode) -> Option<std::ops::Range<usize>> {
         let Target::Passage {
-            place,
+            position,
             start,
             end,
             quote,
@@ -127,7 +127,7 @@ impl Target {
         else {
             return None;
         };
-        let text = passage(episode, *place)?;
+        let text = passage(episode, *position)?;
         let length = end.checked_sub(*start)?;
         let here: String = text.chars().skip(*start).take(length).collect();
         if *here == **quote {

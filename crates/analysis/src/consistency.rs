@@ -136,8 +136,8 @@ impl Consistency {
                     return self.add(Some(step), FindingKind::ResultWithoutCall { tool });
                 };
                 let open = known.iter().position(|call| call.results == 0);
-                let place = open.unwrap_or(known.len() - 1);
-                if let Some(call) = known.get_mut(place) {
+                let index = open.unwrap_or(known.len() - 1);
+                if let Some(call) = known.get_mut(index) {
                     call.results += 1;
                     if call.results == 2 {
                         let tool = call.tool.clone();

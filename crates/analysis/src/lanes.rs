@@ -127,7 +127,7 @@ fn parallel_calls(episode: &Episode) -> impl Iterator<Item = Segment> {
         }
     }
     let steps = episode.steps.iter().zip(started).enumerate();
-    steps.flat_map(|(place, (step, started))| {
+    steps.flat_map(|(index, (step, started))| {
         let calls = match &step.action {
             AnyMessage::Request(request) if request.tool_calls.len() > 1 => {
                 request.tool_calls.as_slice()
@@ -137,8 +137,8 @@ fn parallel_calls(episode: &Episode) -> impl Iterator<Item = Segment> {
         let calls = calls.get(started..).unwrap_or_default();
         calls.iter().map(move |call| Segment {
             kind: LaneKind::Call,
-            from: place + 1,
-            to: place + 1,
+            from: index + 1,
+            to: index + 1,
             name: call.function.name.clone(),
             episode: None,
         })

@@ -76,8 +76,8 @@ impl TaskOutcome {
             .map(|all| by_failure(!all))
     }
 
-    /// The word of its badge.
-    pub fn word(self) -> &'static str {
+    /// The label of its badge.
+    pub fn label(self) -> &'static str {
         match self {
             TaskOutcome::Succeeded => "Succeeded",
             TaskOutcome::Partial => "Partial",
@@ -125,14 +125,14 @@ pub struct LastError {
     /// The error message of the source.
     pub message: Text,
     /// The position of the message in the step.
-    pub place: Option<TextPosition>,
+    pub position: Option<TextPosition>,
 }
 
 impl LastError {
     /// The most informative line: the last one of a Python traceback, otherwise the first one. As a passage of the
     /// episode, so that it can be shown in place.
     pub fn line(&self) -> Option<Target> {
-        let place = self.place?;
+        let position = self.position?;
         let is_traceback = self.message.contains("Traceback (most recent call last)");
         let mut lines = self.message.lines().filter(|line| !line.trim().is_empty());
         let line = if is_traceback {
@@ -146,7 +146,7 @@ impl LastError {
         let start = self.message.get(..start)?.chars().count();
         let quote: String = line.chars().take(LONGEST_LINE).collect();
         Some(Target::Passage {
-            place,
+            position,
             start,
             end: start + quote.chars().count(),
             quote: quote.into(),
@@ -308,7 +308,7 @@ fn last_error(episode: &Episode) -> Option<LastError> {
         return Some(LastError {
             step: None,
             message: Text::clone(message),
-            place: None,
+            position: None,
         });
     }
     let mut steps = episode.steps.iter().enumerate().rev();
@@ -317,7 +317,7 @@ fn last_error(episode: &Episode) -> Option<LastError> {
         Some(LastError {
             step: Some(index + 1),
             message,
-            place: part.map(|part| TextPosition {
+            position: part.map(|part| TextPosition {
                 step: index + 1,
                 message: at,
                 part,
@@ -553,11 +553,14 @@ mod tests {
         };
         let last = EpisodeResult::of(&episode).last_error.unwrap();
         let line = last.line().unwrap();
-        let Target::Passage { quote, place, .. } = &line else {
+        let Target::Passage {
+            quote, position, ..
+        } = &line
+        else {
             panic!("{line:?}");
         };
         assert_eq!(
-            (&**quote, place.part),
+            (&**quote, position.part),
             ("ValueError: no é", TextPart::Error(1))
         );
         let found = line.locate(&episode).unwrap();

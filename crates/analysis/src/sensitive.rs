@@ -23,7 +23,7 @@ use volary_episode::episode::{Episode, Outcome, StepRecord};
 use volary_episode::frames::FrameHistory;
 use volary_episode::native::{self, NativeError};
 
-/// A sensitive value and its location. The same value at several places is one finding.
+/// A sensitive value and its location. The same value that occurs several times is one finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub kind: FindingKind,
@@ -32,16 +32,16 @@ pub struct Finding {
     /// The step: 0 is the start; `None` outside of the steps.
     pub step: Option<usize>,
     /// The path of its first occurrence in the native format: `steps[2].observation[0].content`.
-    pub place: String,
+    pub path: String,
     /// The number of occurrences.
-    pub places: usize,
+    pub count: usize,
 }
 
 /// The findings of an episode, in order of occurrence.
 pub fn check(episode: &Episode) -> Vec<Finding> {
     let mut findings = Findings::default();
-    let mut add = |text: &str, found: &[Sensitive], place: &str| {
-        findings.add(text, found, step_of(place), place);
+    let mut add = |text: &str, found: &[Sensitive], path: &str| {
+        findings.add(text, found, step_of(path), path);
     };
     visit(&without_frames(episode), None, &mut String::new(), &mut add);
     for index in 0..episode.frames.len() {
@@ -106,7 +106,7 @@ struct Findings {
 }
 
 impl Findings {
-    fn add(&mut self, text: &str, found: &[Sensitive], step: Option<usize>, place: &str) {
+    fn add(&mut self, text: &str, found: &[Sensitive], step: Option<usize>, path: &str) {
         for one in found {
             let value = &text[one.range.clone()];
             let index = *self
@@ -117,12 +117,12 @@ impl Findings {
                         kind: one.kind,
                         preview: preview(value),
                         step,
-                        place: place.to_owned(),
-                        places: 0,
+                        path: path.to_owned(),
+                        count: 0,
                     });
                     self.list.len() - 1
                 });
-            self.list[index].places += 1;
+            self.list[index].count += 1;
         }
     }
 }
@@ -262,11 +262,11 @@ fn preview(text: &str) -> String {
 }
 
 /// The step of a path: `steps[2]` is step 3; the index of a frame is that of its step.
-fn step_of(place: &str) -> Option<usize> {
-    if place.starts_with("start[") {
+fn step_of(path: &str) -> Option<usize> {
+    if path.starts_with("start[") {
         return Some(0);
     }
-    let (member, rest) = place.split_once('[')?;
+    let (member, rest) = path.split_once('[')?;
     let index: usize = rest.split_once(']')?.0.parse().ok()?;
     match member {
         "steps" => Some(index + 1),
@@ -318,7 +318,7 @@ mod tests {
         let found = check(&episode());
         let told: Vec<_> = found
             .iter()
-            .map(|one| (one.kind, one.step, &*one.place, one.places))
+            .map(|one| (one.kind, one.step, &*one.path, one.count))
             .collect();
         assert_eq!(
             told,
@@ -360,7 +360,7 @@ mod tests {
         let found = check_actions(&episode);
         assert_eq!(found.len(), 1);
         assert_eq!(
-            (found[0].step, &*found[0].place),
+            (found[0].step, &*found[0].path),
             (Some(1), "steps[0].action.content")
         );
         let masked = masked_actions(&episode).unwrap();

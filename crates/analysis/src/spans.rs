@@ -183,7 +183,7 @@ fn of_trace(trace: &Json) -> Vec<Span> {
                 parents.push(text("parent_span_id"));
             }
             ("span_end", Some(id)) => {
-                let started = known.get(&id).and_then(|place| spans.get_mut(*place));
+                let started = known.get(&id).and_then(|index| spans.get_mut(*index));
                 // An end before the start is none.
                 if let Some(span) = started.filter(|span| time >= span.from) {
                     span.to = Some(time);
@@ -193,15 +193,15 @@ fn of_trace(trace: &Json) -> Vec<Span> {
             _ => {}
         }
     }
-    for place in 0..spans.len() {
-        let mut around = parents[place].as_ref();
+    for index in 0..spans.len() {
+        let mut around = parents[index].as_ref();
         // Ids may form cycles.
         while let Some(parent) = around.and_then(|id| known.get(id)) {
-            if spans[place].depth == DEEPEST {
+            if spans[index].depth == DEEPEST {
                 break;
             }
-            spans[place].depth += 1;
-            spans[place].is_part |= spans[*parent].kind == spans[place].kind;
+            spans[index].depth += 1;
+            spans[index].is_part |= spans[*parent].kind == spans[index].kind;
             around = parents[*parent].as_ref();
         }
     }
@@ -504,11 +504,11 @@ mod tests {
 
     #[test]
     fn a_row_keeps_the_longest_spans() {
-        let one = |place: usize| Span {
+        let one = |index: usize| Span {
             kind: SpanKind::Generation,
             name: "g".into(),
-            from: place as f64,
-            to: Some(place as f64 + place as f64 / 1e3),
+            from: index as f64,
+            to: Some(index as f64 + index as f64 / 1e3),
             depth: 0,
             is_part: false,
             facts: Object::new(),

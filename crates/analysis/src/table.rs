@@ -272,7 +272,7 @@ impl Row {
             outcome: episode
                 .outcome
                 .clone()
-                .unwrap_or_else(|| EndingKind::of(&episode.ending).word().into()),
+                .unwrap_or_else(|| EndingKind::of(&episode.ending).as_str().into()),
             ending: Some(EndingKind::of(&episode.ending)),
             tags,
             scores: episode.scores.clone(),

@@ -31,7 +31,7 @@ impl Task {
     pub fn target(&self) -> Target {
         let quote = self.line.trim_end_matches('…');
         Target::Passage {
-            place: self.position,
+            position: self.position,
             start: 0,
             end: quote.chars().count(),
             quote: quote.into(),
@@ -178,7 +178,7 @@ fn messages(episode: &Episode) -> impl Iterator<Item = (TextPosition, &AnyMessag
     let steps = steps.flat_map(|(index, step)| {
         // Message 0 of a step is its action.
         let said = step.messages().iter().enumerate();
-        said.map(move |(place, said)| (index + 1, place + 1, said))
+        said.map(move |(message, said)| (index + 1, message + 1, said))
     });
     start
         .chain(steps)

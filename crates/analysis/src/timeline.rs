@@ -170,7 +170,7 @@ pub fn previous_mark(marks: &[usize], step: usize) -> Option<usize> {
     let before = marks.partition_point(|mark| *mark < step);
     before
         .checked_sub(1)
-        .and_then(|place| marks.get(place))
+        .and_then(|index| marks.get(index))
         .copied()
 }
 

@@ -17,5 +17,5 @@ pub use checks::{CheckKind, CheckResult, TokenCheck, checks, is_of_other_model};
 pub use extremes::Extreme;
 pub use figures::TokenFigures;
 pub use readout::{Clip, Readout};
-pub use trained_text::{TrainedPiece, gap_words, joined, trained_text};
+pub use trained_text::{TrainedPiece, gap_text, joined, trained_text};
 pub use vocabulary::Vocabulary;

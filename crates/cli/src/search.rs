@@ -84,8 +84,8 @@ pub fn hits(
         let snippet = document.snippet(&hit, AROUND);
         each(Hit {
             name: &episode.name,
-            step: hit.place.step,
-            message: hit.place.message,
+            step: hit.position.step,
+            message: hit.position.message,
             before: &snippet.before,
             hit: &snippet.hit,
             after: &snippet.after,

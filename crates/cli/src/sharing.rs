@@ -44,10 +44,10 @@ impl Check {
         self.kinds.extend(findings.iter().map(|one| one.kind));
         self.found.extend(findings.iter().map(|one| Sensitive {
             file: file.to_owned(),
-            place: one.place.clone(),
+            place: one.path.clone(),
             kind: one.kind.name(),
             starts_with: one.preview.clone(),
-            places: one.places,
+            places: one.count,
         }));
     }
 
@@ -115,8 +115,8 @@ mod tests {
             kind,
             preview: "sk-a… (40 characters)".to_owned(),
             step: None,
-            place: "start[0].content".to_owned(),
-            places,
+            path: "start[0].content".to_owned(),
+            count: places,
         }
     }
 

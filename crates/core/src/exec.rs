@@ -109,7 +109,7 @@ pub async fn exec_tool_calls<S>(
     } else {
         one_by_one(&calls, message).await?
     };
-    order::by_first_place(&mut responses);
+    order::by_first_index(&mut responses);
     Ok(responses)
 }
 
@@ -146,22 +146,22 @@ async fn beside_each_other<S>(calls: &Calls<'_, S>, message: &ToolRequestMessage
         .tool_calls
         .iter()
         .enumerate()
-        .map(|(place, call)| {
+        .map(|(index, call)| {
             let run = calls.run(call, &lock);
-            async move { (place, run.await) }
+            async move { (index, run.await) }
         })
         .collect();
     let mut ended = Vec::with_capacity(message.tool_calls.len());
     let mut failure = None;
-    while let Some((place, outcome)) = running.next().await {
+    while let Some((index, outcome)) = running.next().await {
         match outcome {
-            Ok(response) => ended.push((place, response)),
+            Ok(response) => ended.push((index, response)),
             Err(error) => {
                 failure.get_or_insert(error);
             }
         }
     }
-    ended.sort_unstable_by_key(|(place, _)| *place);
+    ended.sort_unstable_by_key(|(index, _)| *index);
     let responses = ended.into_iter().map(|(_, response)| response).collect();
     failure.map_or(Ok(responses), Err)
 }

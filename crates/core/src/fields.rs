@@ -116,7 +116,7 @@ mod tests {
     use crate::json;
 
     #[test]
-    fn errors_name_the_place() {
+    fn errors_name_the_path() {
         let error = FieldError::new("name", "is required")
             .within("function")
             .within("[0]")

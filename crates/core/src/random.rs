@@ -80,18 +80,18 @@ impl Random {
 
     /// One of the items; `None` if there are none.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
-        items.get(self.place(items.len()))
+        items.get(self.index(items.len()))
     }
 
     /// Shuffles the items (Fisher and Yates), each order equally likely.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for unplaced in (2..=items.len()).rev() {
-            let place = self.place(unplaced);
-            items.swap(unplaced - 1, place);
+            let index = self.index(unplaced);
+            items.swap(unplaced - 1, index);
         }
     }
 
-    fn place(&mut self, length: usize) -> usize {
+    fn index(&mut self, length: usize) -> usize {
         // A length fits 64 bits, and a number below it fits `usize`.
         self.below(length as u64) as usize
     }

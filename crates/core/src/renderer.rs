@@ -100,15 +100,15 @@ impl Renderer {
             Some(indent) => value.to_python_text_indented(indent),
             None => value.to_python_text(),
         };
-        for (place, frame) in frames.iter().enumerate() {
-            let before = place.checked_sub(1).map(|before| self.frame_name(before));
-            let after = (place < last).then(|| self.frame_name(place + 1));
+        for (index, frame) in frames.iter().enumerate() {
+            let before = index.checked_sub(1).map(|before| self.frame_name(before));
+            let after = (index < last).then(|| self.frame_name(index + 1));
             let mut content = frame.dump();
             // Frames are counted from 1, their files from 0.
-            content.insert("index", i64::try_from(place + 1).unwrap_or(i64::MAX));
+            content.insert("index", i64::try_from(index + 1).unwrap_or(i64::MAX));
             content.insert("prev_frame", before);
             content.insert("next_frame", after);
-            rendered.put(self.frame_name(place), text(content.into()));
+            rendered.put(self.frame_name(index), text(content.into()));
         }
         let manifest = object!({
             "name": (self.name.clone()),
@@ -129,8 +129,8 @@ impl Renderer {
         rendered
     }
 
-    fn frame_name(&self, place: usize) -> String {
-        format!("{}_{}_{place}.json", self.prefix, self.id)
+    fn frame_name(&self, index: usize) -> String {
+        format!("{}_{}_{index}.json", self.prefix, self.id)
     }
 }
 

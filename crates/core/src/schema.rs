@@ -7,7 +7,7 @@
 //! Other keywords accept every value. A float without a fraction is an integer, as in JSON Schema.
 
 mod check;
-mod words;
+mod messages;
 
 use crate::fields::{self, FieldError};
 use crate::json::number::{float_from_text, integer_from_text};

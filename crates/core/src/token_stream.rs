@@ -49,8 +49,8 @@ impl TokenStream {
 
     /// Replaces the value of a token, if the stream is long enough.
     pub fn set(&mut self, token: usize, value: Option<f64>) {
-        if let Some(place) = self.bits.get_mut(token) {
-            *place = bits(value);
+        if let Some(slot) = self.bits.get_mut(token) {
+            *slot = bits(value);
         }
     }
 

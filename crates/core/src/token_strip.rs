@@ -49,7 +49,7 @@ impl TokenStrip {
     /// Tokens with a header that is not trained; all others are.
     pub fn with_header(ids: Vec<TokenId>, header: usize) -> Self {
         TokenStrip {
-            mask: (0..ids.len()).map(|place| place >= header).collect(),
+            mask: (0..ids.len()).map(|index| index >= header).collect(),
             ids,
             streams: BTreeMap::new(),
         }

@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn the_last_of_equal_keys_wins_at_the_first_place(
+    fn the_last_of_equal_keys_wins_at_the_first_index(
         pairs in prop::collection::vec(("[a-d]", any::<i64>()), 0..40)
     ) {
         let members: Vec<String> =

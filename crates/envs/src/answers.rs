@@ -198,10 +198,10 @@ fn filled(
             rest = after;
             continue;
         }
-        let place = from
+        let placeholder = from
             .strip_prefix('{')
             .and_then(|inside| inside.split_once('}'));
-        let Some((name, after)) = place else {
+        let Some((name, after)) = placeholder else {
             return Err(unusable("prompt", "has a single bracket; write it twice"));
         };
         filled.push_str(match name {

@@ -129,15 +129,17 @@ mod tests {
         ]
     }
 
-    fn place<'a>(exchange: Exchange<'a>) -> (*const ToolCall, Option<*const ToolResponseMessage>) {
+    fn pointers<'a>(
+        exchange: Exchange<'a>,
+    ) -> (*const ToolCall, Option<*const ToolResponseMessage>) {
         (exchange.call, exchange.reply.map(|reply| reply as *const _))
     }
 
     proptest! {
         #[test]
         fn the_latest_first_is_all_backwards(messages in prop::collection::vec(said(), 0..12)) {
-            let backwards: Vec<_> = latest_exchanges(&messages).map(place).collect();
-            let all: Vec<_> = exchanges(&messages).into_iter().rev().map(place).collect();
+            let backwards: Vec<_> = latest_exchanges(&messages).map(pointers).collect();
+            let all: Vec<_> = exchanges(&messages).into_iter().rev().map(pointers).collect();
             prop_assert_eq!(backwards, all);
         }
     }

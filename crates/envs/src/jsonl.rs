@@ -25,8 +25,8 @@ pub struct LineFaults {
 
 impl fmt::Display for LineFaults {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, fault) in self.faults.iter().take(SHOWN).enumerate() {
-            let separator = if place == 0 { "" } else { "; " };
+        for (index, fault) in self.faults.iter().take(SHOWN).enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
             write!(
                 formatter,
                 "{separator}line {}: {}",
@@ -48,14 +48,14 @@ pub fn rows<T>(text: &str, row: impl Fn(&Object) -> Result<T, Text>) -> Result<V
     let mut rows = Vec::new();
     let mut faults = Vec::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    for (place, line) in text.lines().enumerate() {
+    for (index, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
             continue;
         }
         match object(line).and_then(|object| row(&object)) {
             Ok(row) => rows.push(row),
             Err(reason) => faults.push(LineFault {
-                line: place + 1,
+                line: index + 1,
                 reason,
             }),
         }

@@ -149,15 +149,15 @@ pub const CARDS: [Card; ENVIRONMENTS.len()] = {
         oracle: false,
     };
     let mut cards = [NONE; ENVIRONMENTS.len()];
-    let mut place = 0;
-    while place < cards.len() {
-        let entry = &ENVIRONMENTS[place];
-        cards[place] = Card {
+    let mut index = 0;
+    while index < cards.len() {
+        let entry = &ENVIRONMENTS[index];
+        cards[index] = Card {
             name: entry.name,
             summary: entry.summary,
             oracle: entry.oracle.is_some(),
         };
-        place += 1;
+        index += 1;
     }
     cards
 };

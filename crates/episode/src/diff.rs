@@ -48,7 +48,7 @@ pub struct ObjectDiff {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemberDiff {
     /// The index in the new object.
-    pub place: usize,
+    pub index: usize,
     /// The change; `None` for an added member.
     pub change: Option<Diff>,
 }
@@ -133,12 +133,12 @@ impl Diff {
 
     /// The change of the child at an index of the new value: the n-th member of an object, the n-th element of a list.
     /// In a replaced value every child counts as added.
-    pub fn child(&self, place: usize) -> Child<'_> {
+    pub fn child(&self, index: usize) -> Child<'_> {
         match self {
             Diff::Same => Child::Same,
             Diff::Replaced | Diff::Text => Child::Added,
-            Diff::Object(object) => object.member(place),
-            Diff::List(list) => list.element(place),
+            Diff::Object(object) => object.member(index),
+            Diff::List(list) => list.element(index),
         }
     }
 
@@ -153,10 +153,10 @@ impl Diff {
 }
 
 impl ObjectDiff {
-    fn member(&self, place: usize) -> Child<'_> {
+    fn member(&self, index: usize) -> Child<'_> {
         match self
             .members
-            .binary_search_by_key(&place, |member| member.place)
+            .binary_search_by_key(&index, |member| member.index)
         {
             Err(_) => Child::Same,
             Ok(found) => self.members[found]
@@ -173,14 +173,14 @@ impl ObjectDiff {
             .members
             .iter()
             .filter(|member| member.change.is_none())
-            .map(|member| member.place)
+            .map(|member| member.index)
             .peekable();
         let mut more = 0;
         self.removed
             .iter()
             .enumerate()
             .map(|(less, &old)| {
-                while added.next_if(|&place| place < old - less + more).is_some() {
+                while added.next_if(|&index| index < old - less + more).is_some() {
                     more += 1;
                 }
                 Removed {
@@ -193,8 +193,8 @@ impl ObjectDiff {
 }
 
 impl ListDiff {
-    fn element(&self, place: usize) -> Child<'_> {
-        let after = self.runs.partition_point(|run| run.new <= place);
+    fn element(&self, index: usize) -> Child<'_> {
+        let after = self.runs.partition_point(|run| run.new <= index);
         // Removed runs have no extent in the new list, so the last run before `after` that is not removed contains the
         // index.
         let run = self.runs[..after]
@@ -284,7 +284,7 @@ impl Lister {
             (Diff::Object(object), Json::Object(old), Json::Object(new)) => {
                 let pairs: Vec<_> = new.iter().collect();
                 for member in &object.members {
-                    let Some((key, value)) = pairs.get(member.place) else {
+                    let Some((key, value)) = pairs.get(member.index) else {
                         continue;
                     };
                     self.path.push(Segment::Key((*key).clone()));
@@ -295,7 +295,7 @@ impl Lister {
                     self.path.pop();
                 }
                 let keys: Vec<_> = old.keys().collect();
-                for key in object.removed.iter().filter_map(|&place| keys.get(place)) {
+                for key in object.removed.iter().filter_map(|&index| keys.get(index)) {
                     self.path.push(Segment::Key((*key).clone()));
                     self.add(old.get(key), None);
                     self.path.pop();

@@ -49,16 +49,16 @@ pub fn passages(episode: &Episode) -> impl Iterator<Item = (TextPosition, Cow<'_
     let steps = episode.steps.iter().enumerate();
     about(episode)
         .chain(start(episode))
-        .chain(steps.flat_map(|(place, step)| of_step(place + 1, step)))
+        .chain(steps.flat_map(|(index, step)| of_step(index + 1, step)))
         .filter(|(_, text)| !text.is_empty())
 }
 
 /// The text at a position; `None` if the episode has no such position.
-pub fn passage(episode: &Episode, place: TextPosition) -> Option<Cow<'_, str>> {
-    let found = |(known, text): (TextPosition, _)| (known == place).then_some(text);
-    match place.step.checked_sub(1) {
+pub fn passage(episode: &Episode, position: TextPosition) -> Option<Cow<'_, str>> {
+    let found = |(known, text): (TextPosition, _)| (known == position).then_some(text);
+    match position.step.checked_sub(1) {
         None => about(episode).chain(start(episode)).find_map(found),
-        Some(index) => of_step(place.step, episode.steps.get(index)?).find_map(found),
+        Some(index) => of_step(position.step, episode.steps.get(index)?).find_map(found),
     }
 }
 

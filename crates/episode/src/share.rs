@@ -170,12 +170,12 @@ fn shorten(step: usize, action: &AnyMessage) -> Json {
         return message_to_json(action);
     }
     let calls = request.tool_calls.iter().enumerate();
-    let calls = calls.map(|(place, call)| {
+    let calls = calls.map(|(index, call)| {
         let mut short = vec![
             Json::from(call.function.name.clone()),
             Json::from(call.function.arguments.clone()),
         ];
-        if call.id != call_id(step, place) {
+        if call.id != call_id(step, index) {
             short.push(call.id.clone().into());
         }
         Json::List(short)
@@ -212,14 +212,14 @@ fn lengthen(step: usize, action: &Json) -> Result<AnyMessage, ShareError> {
     };
     let calls = calls.iter().enumerate();
     let tool_calls = calls
-        .map(|(place, call)| match call.as_list() {
+        .map(|(index, call)| match call.as_list() {
             Some([Json::Text(name), Json::Object(arguments), id @ ..]) if id.len() < 2 => {
                 let id = id.first().map(|id| id.as_text().ok_or(ShareError::Damaged));
                 Ok(ToolCall {
                     id: id
                         .transpose()?
                         .cloned()
-                        .unwrap_or_else(|| call_id(step, place)),
+                        .unwrap_or_else(|| call_id(step, index)),
                     function: ToolCallFunction {
                         name: name.clone(),
                         arguments: arguments.clone(),

@@ -62,10 +62,10 @@ fn zone(text: &str) -> Option<(&str, f64)> {
     if let Some(time) = text.strip_suffix(['Z', 'z']) {
         return Some((time, 0.0));
     }
-    let Some(place) = text.rfind(['+', '-']) else {
+    let Some(sign_at) = text.rfind(['+', '-']) else {
         return Some((text, 0.0));
     };
-    let (time, offset) = text.split_at(place);
+    let (time, offset) = text.split_at(sign_at);
     let sign = if offset.starts_with('-') { -1.0 } else { 1.0 };
     let (hours, minutes) = match offset.get(1..)? {
         plain if plain.len() == 4 => plain.split_at_checked(2)?,

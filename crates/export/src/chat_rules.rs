@@ -141,7 +141,7 @@ fn distinguish(messages: &mut [Json]) -> HashMap<usize, usize> {
     // The new ids of the calls that are not answered yet, by their old id, and by the position of their message.
     let mut open: HashMap<Text, Vec<(usize, VecDeque<Text>)>> = HashMap::new();
     let mut answered = HashMap::new();
-    for (place, message) in messages.iter_mut().enumerate() {
+    for (index, message) in messages.iter_mut().enumerate() {
         if let Some(Json::List(calls)) = member_mut(message, "tool_calls") {
             for call in calls {
                 count += 1;
@@ -154,8 +154,8 @@ fn distinguish(messages: &mut [Json]) -> HashMap<usize, usize> {
                 *id = new.clone().into();
                 let of_id = open.entry(old).or_default();
                 match of_id.last_mut() {
-                    Some((last, calls)) if *last == place => calls.push_back(new),
-                    _ => of_id.push((place, VecDeque::from([new]))),
+                    Some((last, calls)) if *last == index => calls.push_back(new),
+                    _ => of_id.push((index, VecDeque::from([new]))),
                 }
             }
         } else if let Some(id) = member_mut(message, "tool_call_id")
@@ -165,7 +165,7 @@ fn distinguish(messages: &mut [Json]) -> HashMap<usize, usize> {
             // Results have the order of the calls of a message.
             if let Some(new) = calls.pop_front() {
                 *id = new.into();
-                answered.insert(place, call);
+                answered.insert(index, call);
             }
             if !calls.is_empty() {
                 of_id.push((call, calls));
@@ -199,15 +199,15 @@ fn free_id(id: &Text, number: usize, taken: &HashSet<Text>) -> Text {
 fn bring_together(messages: &mut Vec<Json>, answered: &HashMap<usize, usize>) {
     let mut results: HashMap<usize, Vec<Json>> = HashMap::new();
     let mut others: Vec<(usize, Json)> = Vec::with_capacity(messages.len());
-    for (place, message) in std::mem::take(messages).into_iter().enumerate() {
-        match answered.get(&place) {
+    for (index, message) in std::mem::take(messages).into_iter().enumerate() {
+        match answered.get(&index) {
             Some(call) => results.entry(*call).or_default().push(message),
-            None => others.push((place, message)),
+            None => others.push((index, message)),
         }
     }
-    for (place, message) in others {
+    for (index, message) in others {
         messages.push(message);
-        messages.extend(results.remove(&place).unwrap_or_default());
+        messages.extend(results.remove(&index).unwrap_or_default());
     }
 }
 

@@ -120,7 +120,7 @@ impl Findings {
     pub fn head(&self) -> String {
         let mut page = Page::begin(&self.title, STYLE);
         let notes: usize = (0..self.rows.len())
-            .map(|place| self.notes_of(place).len())
+            .map(|index| self.notes_of(index).len())
             .sum();
         let trajectories = counted(self.rows.len(), "trajectory", "trajectories");
         page.raw("<p>");
@@ -139,14 +139,14 @@ impl Findings {
         page.into_text()
     }
 
-    /// The section of an episode, by the place of its row.
-    pub fn episode(&self, place: usize, episode: &Episode) -> String {
+    /// The section of an episode, by the index of its row.
+    pub fn episode(&self, index: usize, episode: &Episode) -> String {
         let mut page = Page::default();
-        let Some(row) = self.rows.get(place) else {
+        let Some(row) = self.rows.get(index) else {
             return String::new();
         };
-        let notes = self.notes_of(place);
-        let number = place + 1;
+        let notes = self.notes_of(index);
+        let number = index + 1;
         page.tag(format_args!(
             "<section class=\"episode\" id=\"e{number}\">\n<h2>{number}. "
         ));
@@ -205,14 +205,14 @@ impl Findings {
     }
 
     /// The notes on a trajectory with their ids on the page, by step. Tags are no notes.
-    fn notes_of(&self, place: usize) -> Vec<(String, &Annotation)> {
-        let Some(row) = self.rows.get(place) else {
+    fn notes_of(&self, index: usize) -> Vec<(String, &Annotation)> {
+        let Some(row) = self.rows.get(index) else {
             return Vec::new();
         };
         let notes = self.notes.of_episode(&row.id).into_iter();
         let notes = notes.filter(|note| tag_of(note).is_none()).enumerate();
         notes
-            .map(|(number, note)| (format!("n{}-{}", place + 1, number + 1), note))
+            .map(|(number, note)| (format!("n{}-{}", index + 1, number + 1), note))
             .collect()
     }
 
@@ -230,8 +230,8 @@ impl Findings {
                     rows.position(|row| row.id == *id)
                 });
                 match cited {
-                    Some(place) => {
-                        page.tag(format_args!("<a href=\"#e{}\">", place + 1));
+                    Some(index) => {
+                        page.tag(format_args!("<a href=\"#e{}\">", index + 1));
                         page.text(&piece.text);
                         page.raw("</a>");
                     }
@@ -244,19 +244,19 @@ impl Findings {
     }
 
     fn list_of_notes(&self, page: &mut Page) {
-        let all = (0..self.rows.len()).flat_map(|place| {
-            let notes = self.notes_of(place).into_iter();
-            notes.map(move |(id, note)| (place, id, note))
+        let all = (0..self.rows.len()).flat_map(|index| {
+            let notes = self.notes_of(index).into_iter();
+            notes.map(move |(id, note)| (index, id, note))
         });
         let all: Vec<_> = all.collect();
         if all.is_empty() {
             return;
         }
         page.raw("<nav aria-label=\"Notes\">\n<h2>Notes</h2>\n<ul>\n");
-        for (place, id, note) in all {
+        for (index, id, note) in all {
             page.tag(format_args!("<li><a href=\"#{id}\">"));
-            page.text(self.rows.get(place).map_or("", |row| name(row)));
-            page.text(&where_words(&note.target));
+            page.text(self.rows.get(index).map_or("", |row| name(row)));
+            page.text(&where_text(&note.target));
             page.raw("</a>: ");
             judgement(page, note);
             page.text(first_line(&note.text));
@@ -283,7 +283,7 @@ impl Findings {
         }
         if let Target::State { part, .. } = &note.target {
             page.raw("<p class=\"quiet\">");
-            page.text(&format!("State: {}", path_words(part)));
+            page.text(&format!("State: {}", path_text(part)));
             page.raw("</p>\n");
         }
         page.raw("<p>");
@@ -319,7 +319,7 @@ impl Findings {
         page.raw("<section aria-label=\"Trajectories\">\n<h2>Trajectories</h2>\n<div class=\"wide\"><table class=\"figures\">\n<thead><tr>");
         heading(page, "Name");
         columns.iter().for_each(|column| {
-            if is_of_words(column) {
+            if is_text(column) {
                 page.raw("<th scope=\"col\" class=\"words\">");
                 page.text(&title(column));
                 page.raw("</th>");
@@ -328,14 +328,14 @@ impl Findings {
             }
         });
         page.raw("</tr></thead>\n<tbody>\n");
-        for (place, row) in self.rows.iter().enumerate() {
-            page.tag(format_args!("<tr><td><a href=\"#e{}\">", place + 1));
+        for (index, row) in self.rows.iter().enumerate() {
+            page.tag(format_args!("<tr><td><a href=\"#e{}\">", index + 1));
             page.text(name(row));
             page.raw("</a> ");
             tags(page, row);
             page.raw("</td>");
             for column in &columns {
-                if is_of_words(column) {
+                if is_text(column) {
                     page.raw("<td class=\"words\">");
                     page.text(&row.cell(column).to_text());
                     page.raw("</td>");
@@ -389,7 +389,7 @@ fn left_out(page: &mut Page, steps: &Range<usize>) {
 fn mark(note: &Annotation, episode: &Episode) -> Option<Mark> {
     match &note.target {
         Target::Passage {
-            place:
+            position:
                 TextPosition {
                     message,
                     part: TextPart::Content,
@@ -520,7 +520,7 @@ fn cell(page: &mut Page, text: &str) {
 }
 
 /// Whether the cells of a column are texts.
-fn is_of_words(column: &Column) -> bool {
+fn is_text(column: &Column) -> bool {
     matches!(column, Column::Task | Column::Model)
 }
 
@@ -547,7 +547,7 @@ fn name(row: &Row) -> &str {
     }
 }
 
-fn where_words(target: &Target) -> String {
+fn where_text(target: &Target) -> String {
     match target.step() {
         None => String::new(),
         Some(0) => ", start".to_owned(),
@@ -556,19 +556,19 @@ fn where_words(target: &Target) -> String {
 }
 
 /// A path of the state: `state.items[2]`.
-fn path_words(part: &StatePath) -> String {
-    let mut words = match part.root {
+fn path_text(part: &StatePath) -> String {
+    let mut text = match part.root {
         Root::State => "state".to_owned(),
         Root::Info => "info".to_owned(),
     };
     for segment in &part.path {
         // Writing to a string does not fail.
         let _ = match segment {
-            Segment::Key(key) => write!(words, ".{key}"),
-            Segment::Index(index) => write!(words, "[{index}]"),
+            Segment::Key(key) => write!(text, ".{key}"),
+            Segment::Index(index) => write!(text, "[{index}]"),
         };
     }
-    words
+    text
 }
 
 fn first_line(text: &str) -> &str {
@@ -683,7 +683,7 @@ mod tests {
             id: "1".into(),
             episode: "a".into(),
             target: Target::Passage {
-                place: TextPosition {
+                position: TextPosition {
                     step: 5,
                     message: 0,
                     part: TextPart::Content,
@@ -725,10 +725,10 @@ mod tests {
 
     #[test]
     fn a_run_has_curves_and_tables() {
-        let samples = (0..6).map(|place| {
-            let mut episode = episode(&format!("e{place}"), 1);
-            episode.metadata = object!({ "step": (place / 2), "group": 1 });
-            episode.rewards = volary_episode::episode::Rewards::Whole(f64::from(place % 2));
+        let samples = (0..6).map(|index| {
+            let mut episode = episode(&format!("e{index}"), 1);
+            episode.metadata = object!({ "step": (index / 2), "group": 1 });
+            episode.rewards = volary_episode::episode::Rewards::Whole(f64::from(index % 2));
             episode
         });
         let samples: Vec<Episode> = samples.collect();

@@ -208,8 +208,8 @@ impl Page {
             return;
         }
         self.raw("<section aria-label=\"Start\">\n<h2>Start</h2>\n");
-        for (place, message) in episode.start.iter().enumerate() {
-            self.message(message, &of_message(marks, place));
+        for (index, message) in episode.start.iter().enumerate() {
+            self.message(message, &of_message(marks, index));
         }
         self.raw("</section>\n");
     }
@@ -231,8 +231,8 @@ impl Page {
             self.fold("Reasoning", reasoning, false);
         }
         self.message(&step.action, &of_message(marks, 0));
-        for (place, message) in observed(step).iter().enumerate() {
-            self.message(message, &of_message(marks, place + 1));
+        for (index, message) in observed(step).iter().enumerate() {
+            self.message(message, &of_message(marks, index + 1));
         }
         let failure = match &step.outcome {
             Outcome::Failed { message } => Some(message),
@@ -289,12 +289,12 @@ impl Page {
 
     /// Appends a text with marked characters. It is never collapsed.
     fn marked(&mut self, text: &str, marks: &[Range<usize>]) {
-        let is_marked = |place: usize| marks.iter().any(|range| range.contains(&place));
+        let is_marked = |index: usize| marks.iter().any(|range| range.contains(&index));
         let mut letter = [0; 4];
         let mut is_on = false;
         self.raw("<pre>");
-        for (place, character) in text.chars().enumerate() {
-            if is_marked(place) != is_on {
+        for (index, character) in text.chars().enumerate() {
+            if is_marked(index) != is_on {
                 is_on = !is_on;
                 self.raw(if is_on { "<mark>" } else { "</mark>" });
             }

@@ -101,10 +101,10 @@ fn sample(episode: &Episode, id: Text, epoch: i64) -> Object {
     let mut last = Json::Null;
     let mut stores = Stores::new(episode);
     events.extend(stores.next());
-    for (place, step) in episode.steps.iter().enumerate() {
+    for (index, step) in episode.steps.iter().enumerate() {
         let message = said(&step.action, Some(step), messages.len());
         last = output(&name, message.clone(), step);
-        if place + 1 == episode.steps.len() {
+        if index + 1 == episode.steps.len() {
             tell_reason(&mut last, episode);
         }
         events.push(model_event(episode, &name, &messages, last.clone(), step));
@@ -221,13 +221,13 @@ fn is_target(value: &Json) -> bool {
     }
 }
 
-fn said(message: &AnyMessage, step: Option<&StepRecord>, place: usize) -> Json {
+fn said(message: &AnyMessage, step: Option<&StepRecord>, index: usize) -> Json {
     let body = message.body();
     let role = match message.role() {
         Role::Function => "tool",
         role => role.as_str(),
     };
-    let mut object = object!({"id": (format!("m{place}")), "role": role});
+    let mut object = object!({"id": (format!("m{index}")), "role": role});
     let is_action = message.role() == Role::Assistant;
     let reasoning = step
         .filter(|_| is_action)

@@ -20,15 +20,15 @@ pub fn to_markdown(episode: &Episode, steps: std::ops::RangeInclusive<usize>) ->
             push_message(&mut text, message);
         }
     }
-    for (place, step) in episode.steps.iter().enumerate() {
-        if !steps.contains(&(place + 1)) {
+    for (index, step) in episode.steps.iter().enumerate() {
+        if !steps.contains(&(index + 1)) {
             continue;
         }
         let reward = match step.reward() {
             Some(reward) if reward != 0.0 => format!(" (reward {reward})"),
             _ => String::new(),
         };
-        text.push_str(&format!("\n### Step {}{reward}\n", place + 1));
+        text.push_str(&format!("\n### Step {}{reward}\n", index + 1));
         push_message(&mut text, &step.action);
         match &step.outcome {
             Outcome::Observed { messages, .. } => {

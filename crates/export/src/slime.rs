@@ -8,7 +8,7 @@ use volary_episode::episode::{Ending, Episode, sampled_text};
 use volary_episode::token_record::{TokenRecord, TokenRecordError};
 
 /// What readers of training runs put into the metadata: it has other members in a sample.
-const PLACE: [&str; 5] = [
+const POSITION_KEYS: [&str; 5] = [
     "step",
     "group",
     "sample",
@@ -41,7 +41,7 @@ pub fn sample(episode: &Episode) -> Result<Json, SlimeError> {
     });
     sample.extend(common(episode, &record));
     let mut metadata = episode.metadata.clone();
-    metadata.retain(|key, _| !PLACE.contains(&key.as_ref()));
+    metadata.retain(|key, _| !POSITION_KEYS.contains(&key.as_ref()));
     sample.insert("metadata", metadata);
     for (name, values) in record.strip.streams() {
         // slime writes zeros for tokens of the environment.
@@ -61,7 +61,7 @@ pub fn interaction(episode: &Episode) -> Result<Json, SlimeError> {
     let mut result = common(episode, &record);
     result.insert("messages", messages(episode));
     let mut info = episode.metadata.clone();
-    info.retain(|key, _| !PLACE.contains(&key.as_ref()));
+    info.retain(|key, _| !POSITION_KEYS.contains(&key.as_ref()));
     result.insert("info", info);
     Ok(result.into())
 }

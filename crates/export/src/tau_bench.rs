@@ -14,8 +14,8 @@ const TRIAL: &str = "trial";
 pub fn to_text(episodes: &[&Episode]) -> String {
     let mut rows: Vec<Json> = Vec::with_capacity(episodes.len());
     let mut trials = BTreeMap::<String, i64>::new();
-    for (place, episode) in episodes.iter().enumerate() {
-        let task = task_id(episode, place);
+    for (index, episode) in episodes.iter().enumerate() {
+        let task = task_id(episode, index);
         let trial = trials.entry(task.to_compact_text()).or_default();
         let own = trial_of(episode);
         rows.push(row(episode, task, own.unwrap_or(*trial)));
@@ -63,8 +63,8 @@ fn trial_of(episode: &Episode) -> Option<i64> {
 }
 
 /// The number of the task, which tau-bench's scripts compare as a number.
-fn task_id(episode: &Episode, place: usize) -> Json {
+fn task_id(episode: &Episode, index: usize) -> Json {
     let id = episode.task().and_then(|task| task.id.parse::<i64>().ok());
-    id.unwrap_or_else(|| i64::try_from(place).unwrap_or(i64::MAX))
+    id.unwrap_or_else(|| i64::try_from(index).unwrap_or(i64::MAX))
         .into()
 }

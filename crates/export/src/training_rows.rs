@@ -207,7 +207,7 @@ pub fn row(episode: &Episode) -> Object {
         "reward": (number(episode.reward())),
         "rewards": (rewards(episode)),
         "scores": (scores(episode)),
-        "ending": (EndingKind::of(&episode.ending).word()),
+        "ending": (EndingKind::of(&episode.ending).as_str()),
         "ending_reason": (reason(&episode.ending)),
         "outcome": (text(episode.outcome.as_ref())),
         "errors": (list(episode.errors.iter().cloned())),

@@ -52,12 +52,12 @@ fn main() -> std::io::Result<()> {
     if let Some(entry) = found.entries.last() {
         let began = Instant::now();
         let mut parts = Vec::new();
-        for part in &entry.place.parts {
+        for part in &entry.range.parts {
             parts.push(file.at(part)?);
         }
         let (count, is_open) = (
             parts.len(),
-            open(&path, parts, &entry.place, &entry.row).is_some(),
+            open(&path, parts, &entry.range, &entry.row).is_some(),
         );
         println!(
             "the last one in {count} parts: {:?} ({is_open})",

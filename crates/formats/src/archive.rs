@@ -211,7 +211,7 @@ fn listed(archive: &ZipSliceArchive<&[u8]>, most: usize) -> Result<Vec<Member>, 
         }
         members.push(Member {
             name: String::from_utf8_lossy(entry.file_path().as_bytes()).into_owned(),
-            place: MemberLocation::Listed(entry.wayfinder()),
+            location: MemberLocation::Listed(entry.wayfinder()),
             method: entry.compression_method().as_u16(),
             encrypted: entry.flags().is_encrypted(),
         });
@@ -288,8 +288,8 @@ mod tests {
 
         // The directory declares one byte.
         let size = (3_u32 << 20).to_le_bytes();
-        let place = bytes.windows(4).rposition(|window| window == size).unwrap();
-        bytes[place..place + 4].copy_from_slice(&1_u32.to_le_bytes());
+        let offset = bytes.windows(4).rposition(|window| window == size).unwrap();
+        bytes[offset..offset + 4].copy_from_slice(&1_u32.to_le_bytes());
         let refused = first(&bytes, limits).unwrap_err();
         assert!(
             refused.to_string().contains("more than its directory says"),

@@ -6,13 +6,13 @@ use volary_core::random::Random;
 pub fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..1 + random.below(4) {
         let length = bytes.len() as u64;
-        let place = random.below(length) as usize;
-        let end = place + random.below((length - place as u64).min(400)) as usize;
+        let start = random.below(length) as usize;
+        let end = start + random.below((length - start as u64).min(400)) as usize;
         match random.below(9) {
-            0 => bytes.truncate(place),
-            1 => drop(bytes.drain(place..end)),
+            0 => bytes.truncate(start),
+            1 => drop(bytes.drain(start..end)),
             2 => {
-                let piece = bytes[place..end].to_vec();
+                let piece = bytes[start..end].to_vec();
                 let at = random.below(length) as usize;
                 bytes.splice(at..at, piece);
             }
@@ -29,10 +29,10 @@ pub fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
                     ])
                     .copied()
                     .unwrap_or_default();
-                bytes.splice(place..place, piece.iter().copied());
+                bytes.splice(start..start, piece.iter().copied());
             }
             4 | 5 => {
-                if let Some(byte) = bytes.get_mut(place) {
+                if let Some(byte) = bytes.get_mut(start) {
                     *byte ^= 1 << random.below(8);
                 }
             }
@@ -42,13 +42,13 @@ pub fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
                     .pick(&[0_u32, 1, u32::MAX, 0x7fff_ffff, 0xffff])
                     .unwrap_or(&0);
                 for (offset, byte) in value.to_le_bytes().into_iter().enumerate() {
-                    if let Some(old) = bytes.get_mut(place + offset) {
+                    if let Some(old) = bytes.get_mut(start + offset) {
                         *old = byte;
                     }
                 }
             }
             _ => {
-                if let Some(byte) = bytes.get_mut(place) {
+                if let Some(byte) = bytes.get_mut(start) {
                     *byte = random.below(256) as u8;
                 }
             }

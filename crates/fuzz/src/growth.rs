@@ -121,10 +121,10 @@ fn in_pieces(file: &InputFile) {
     }
     indexer.finish();
     for entry in indexer.take_entries().iter().take(3) {
-        let part = |place: &Range<u64>| file.bytes.get(place.start as usize..place.end as usize);
-        let parts = entry.place.parts.iter();
-        let parts = parts.map(|place| part(place).unwrap_or_default().to_vec());
-        open(name, parts.collect(), &entry.place, &entry.row);
+        let part = |range: &Range<u64>| file.bytes.get(range.start as usize..range.end as usize);
+        let parts = entry.range.parts.iter();
+        let parts = parts.map(|range| part(range).unwrap_or_default().to_vec());
+        open(name, parts.collect(), &entry.range, &entry.row);
     }
 }
 
@@ -135,11 +135,11 @@ pub fn case(format: &Format, number: u64) -> Vec<InputFile> {
         return Vec::new();
     };
     let mut files: Vec<InputFile> = seed.clone();
-    let place = random.below(files.len() as u64) as usize;
+    let index = random.below(files.len() as u64) as usize;
     let packs = random.below(2) == 0;
     // A compressed input may be long if it is repetitive.
     let longest = if packs { LONGEST } else { LARGEST };
-    if let Some(file) = files.get_mut(place)
+    if let Some(file) = files.get_mut(index)
         && let Ok(text) = std::str::from_utf8(&file.bytes)
     {
         file.bytes = grown(text, longest, &mut random).into_bytes();
@@ -177,14 +177,14 @@ fn grown(text: &str, longest: usize, random: &mut Random) -> String {
 
 /// Repeats one part, adding at most `room` bytes.
 fn grow(lines: &mut Vec<Tree>, room: usize, random: &mut Random) {
-    let place = random.below(lines.len() as u64) as usize;
+    let index = random.below(lines.len() as u64) as usize;
     if random.below(8) == 0 {
-        let line = lines[place].clone();
+        let line = lines[index].clone();
         let times = room / (line.write(Style::Compact).len() + 1);
         lines.extend(std::iter::repeat_n(line, times.min(100_000)));
         return;
     }
-    let node = lines[place].pick(random);
+    let node = lines[index].pick(random);
     let length = node.write(Style::Compact).len();
     match (random.below(6), node) {
         // Repeats elements of a list with their ids.

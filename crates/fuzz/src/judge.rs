@@ -115,18 +115,18 @@ fn dumped(file: &InputFile) {
     let Some(mut dump) = TorchDump::of(source, size, &members) else {
         return;
     };
-    let read = |places: &[Range<u64>]| -> Vec<Vec<u8>> {
-        let part = |place: &Range<u64>| file.bytes.get(place.start as usize..place.end as usize);
-        let parts = places.iter().map(|place| part(place).map(<[u8]>::to_vec));
+    let read = |ranges: &[Range<u64>]| -> Vec<Vec<u8>> {
+        let part = |range: &Range<u64>| file.bytes.get(range.start as usize..range.end as usize);
+        let parts = ranges.iter().map(|range| part(range).map(<[u8]>::to_vec));
         let read: Option<Vec<Vec<u8>>> = parts.collect();
-        assert!(read.is_some(), "a place outside of the file");
+        assert!(read.is_some(), "a range outside of the file");
         read.unwrap_or_default()
     };
     loop {
         let progress = dump.next().now_or_never();
         assert!(
             matches!(progress, Some(Ok(_))),
-            "a place outside of the file"
+            "a range outside of the file"
         );
         match progress {
             Some(Ok(Progress::More)) => {}
@@ -135,7 +135,7 @@ fn dumped(file: &InputFile) {
         }
     }
     for entry in dump.take_entries().iter().take(MOST_WRITTEN) {
-        let episode = open(name, read(&entry.place.parts), &entry.place, &entry.row);
+        let episode = open(name, read(&entry.range.parts), &entry.range, &entry.row);
         assert!(episode.is_some(), "a sample cannot be opened");
     }
     assert!(!dump.notes().is_empty(), "a dump without a report");
@@ -201,12 +201,12 @@ fn indexed(file: &InputFile) {
     }
     indexer.finish();
     for entry in indexer.take_entries().iter().take(MOST_WRITTEN) {
-        let part = |place: &Range<u64>| file.bytes.get(place.start as usize..place.end as usize);
-        let parts: Option<Vec<Vec<u8>>> = (entry.place.parts.iter())
-            .map(|place| part(place).map(<[u8]>::to_vec))
+        let part = |range: &Range<u64>| file.bytes.get(range.start as usize..range.end as usize);
+        let parts: Option<Vec<Vec<u8>>> = (entry.range.parts.iter())
+            .map(|range| part(range).map(<[u8]>::to_vec))
             .collect();
-        assert!(parts.is_some(), "a place outside of the file");
-        if let Some(episode) = open(name, parts.unwrap_or_default(), &entry.place, &entry.row) {
+        assert!(parts.is_some(), "a range outside of the file");
+        if let Some(episode) = open(name, parts.unwrap_or_default(), &entry.range, &entry.row) {
             assert_eq!(episode.id, entry.row.id);
         }
     }

@@ -61,8 +61,8 @@ pub fn case(format: &Format, number: u64) -> Vec<InputFile> {
         return Vec::new();
     };
     let mut files = seed.clone();
-    let place = random.below(files.len() as u64) as usize;
-    if let Some(file) = files.get_mut(place) {
+    let index = random.below(files.len() as u64) as usize;
+    if let Some(file) = files.get_mut(index) {
         damage(file, &mut random);
     }
     if files.len() > 1 && random.below(6) == 0 {
@@ -70,7 +70,7 @@ pub fn case(format: &Format, number: u64) -> Vec<InputFile> {
         match random.below(3) {
             0 => drop(files.remove(other)),
             1 => files.push(files[other].clone()),
-            _ => files.swap(place, other),
+            _ => files.swap(index, other),
         }
     }
     match random.below(24) {
@@ -93,13 +93,13 @@ fn damage(file: &mut InputFile, random: &mut Random) {
     let packed = file.bytes.starts_with(b"PK");
     if packed && random.below(8) > 0 {
         if let Some(mut members) = packing::members(&file.bytes) {
-            let place = random.below(members.len() as u64) as usize;
-            if let Some((_, bytes)) = members.get_mut(place) {
+            let index = random.below(members.len() as u64) as usize;
+            if let Some((_, bytes)) = members.get_mut(index) {
                 damage_text(bytes, random);
             }
             if random.below(10) == 0 {
                 // Replaces the archive by its unpacked folder.
-                *file = match members.into_iter().nth(place) {
+                *file = match members.into_iter().nth(index) {
                     Some((name, bytes)) => InputFile {
                         name: Some(name),
                         bytes,
@@ -299,8 +299,8 @@ fn rename_key(node: &mut Tree, found: Tree, random: &mut Random) {
         },
         _ => "\"__proto__\"".to_owned(),
     };
-    let place = random.below(members.len() as u64) as usize;
-    if let Some((key, _)) = members.get_mut(place) {
+    let index = random.below(members.len() as u64) as usize;
+    if let Some((key, _)) = members.get_mut(index) {
         *key = name;
     }
 }
@@ -353,11 +353,11 @@ fn escape(node: &mut Tree, random: &mut Random) {
     ];
     if let Tree::Leaf(text) = node {
         let piece = random.pick(&PIECES).copied().unwrap_or_default();
-        let mut place = random.below(text.len() as u64 + 1) as usize;
-        while !text.is_char_boundary(place) {
-            place -= 1;
+        let mut offset = random.below(text.len() as u64 + 1) as usize;
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
         }
-        text.insert_str(place, piece);
+        text.insert_str(offset, piece);
     }
 }
 

@@ -34,10 +34,10 @@ pub fn zip(mut members: Vec<(String, Vec<u8>)>, random: &mut Random) -> Option<I
         random.shuffle(&mut members);
     }
     if random.below(8) == 0 {
-        let place = random.below(members.len() as u64) as usize;
-        let kept = members.get(place)?.clone();
+        let index = random.below(members.len() as u64) as usize;
+        let kept = members.get(index)?.clone();
         match random.below(3) {
-            0 => drop(members.remove(place)),
+            0 => drop(members.remove(index)),
             1 => members.push(kept),
             _ => {
                 let name = random.pick(&NAMES).copied().unwrap_or_default();

@@ -57,18 +57,18 @@ impl Tree {
 
     /// A random value of the tree, each equally likely.
     pub fn pick(&mut self, random: &mut Random) -> &mut Tree {
-        let place = random.below(self.count() as u64) as usize;
-        self.at(place)
+        let index = random.below(self.count() as u64) as usize;
+        self.at(index)
     }
 
     /// The value at an index in traversal order, beginning with itself; itself if there is none.
-    fn at(&mut self, place: usize) -> &mut Tree {
-        let mut left = place;
+    fn at(&mut self, index: usize) -> &mut Tree {
+        let mut left = index;
         if left == 0 {
             return self;
         }
         left -= 1;
-        let mut index = None;
+        let mut found = None;
         let counts: Vec<usize> = match self {
             Tree::Leaf(_) => Vec::new(),
             Tree::List(list) => list.iter().map(Tree::count).collect(),
@@ -76,12 +76,12 @@ impl Tree {
         };
         for (child, count) in counts.into_iter().enumerate() {
             if left < count {
-                index = Some(child);
+                found = Some(child);
                 break;
             }
             left -= count;
         }
-        match (index, self) {
+        match (found, self) {
             (Some(index), Tree::List(list)) => list[index].at(left),
             (Some(index), Tree::Object(members)) => members[index].1.at(left),
             (_, tree) => tree,

@@ -27,8 +27,8 @@ fn imported(name: &str, text: impl Into<Vec<u8>>) -> ImportOutcome {
     outcome
 }
 
-fn said(outcome: &ImportOutcome, words: &str) -> bool {
-    outcome.notes.iter().any(|note| note.text.contains(words))
+fn said(outcome: &ImportOutcome, text: &str) -> bool {
+    outcome.notes.iter().any(|note| note.text.contains(text))
 }
 
 /// An ATIF trajectory with these steps after the first one.

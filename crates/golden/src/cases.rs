@@ -116,7 +116,7 @@ fn case_file(value: &Json) -> Result<CaseFile, FieldError> {
     let cases = list
         .iter()
         .enumerate()
-        .map(|(place, value)| case(value).map_err(|error| error.within(&format!("cases[{place}]"))))
+        .map(|(index, value)| case(value).map_err(|error| error.within(&format!("cases[{index}]"))))
         .collect::<Result<_, _>>()?;
     Ok(CaseFile { op, cases })
 }

@@ -71,9 +71,9 @@ impl Matching {
                 let is_step =
                     self.step_reward && expected.len() == 4 && self.path.ends_with(".body");
                 let mut pairs = expected.iter().zip(found).enumerate();
-                pairs.try_for_each(|(place, (expected, found))| {
-                    let loose = loose || (is_step && place == 1);
-                    self.within(&format!("[{place}]"), |inner| {
+                pairs.try_for_each(|(index, (expected, found))| {
+                    let loose = loose || (is_step && index == 1);
+                    self.within(&format!("[{index}]"), |inner| {
                         inner.check(expected, found, loose)
                     })
                 })

@@ -67,7 +67,7 @@ fn what_is_unknown_or_empty_fails_and_the_rest_still_runs() {
     let unknown_op = case("frame_dumped", r#"{"ok": 1}"#);
     let unknown_form = case("frame_dump", r#"{"okay": 1}"#);
     let two_forms = case("frame_dump", r#"{"ok": 1, "ok_prefix": "a"}"#);
-    for (place, text) in [
+    for (index, text) in [
         unknown_op.as_str(),
         &unknown_form,
         &two_forms,
@@ -79,7 +79,7 @@ fn what_is_unknown_or_empty_fails_and_the_rest_still_runs() {
     .enumerate()
     {
         let report = run(
-            &format!("bad{place}"),
+            &format!("bad{index}"),
             &[("a.json", text), ("b.json", &good)],
         )
         .unwrap();

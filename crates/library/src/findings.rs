@@ -12,18 +12,20 @@ pub const MOST: usize = 5_000;
 
 /// Finds all matches of a query in an episode, in order, at most [`MOST`].
 pub fn find(document: &Document, query: &Query) -> Vec<EpisodeMatch> {
-    // The number of previous matches of the same words in the same text.
+    // The number of previous matches of the same characters in the same text.
     let mut counts: HashMap<(TextPosition, String), usize> = HashMap::new();
     let findings = document.hits(query, MOST).into_iter().map(|hit| {
-        let words: Text = document.snippet(&hit, 0).hit.into();
-        let count = counts.entry((hit.place, words.to_lowercase())).or_default();
+        let matched: Text = document.snippet(&hit, 0).hit.into();
+        let count = counts
+            .entry((hit.position, matched.to_lowercase()))
+            .or_default();
         *count += 1;
         EpisodeMatch {
-            place: hit.place,
+            place: hit.position,
             start: hit.start,
             length: hit.length,
             before: *count - 1,
-            words,
+            words: matched,
         }
     });
     findings.collect()

@@ -36,12 +36,12 @@ pub trait Readers {
     /// The episodes that a mapping makes of the first record of a file.
     fn preview(&self, head: &Json, fields: &FieldMapping) -> Result<Vec<Episode>, NoEpisodeMapped>;
 
-    /// Opens an episode of a large file: `parts` are the bytes at its place.
+    /// Opens an episode of a large file: `parts` are the bytes in its range.
     fn open(
         &self,
         file: &str,
         parts: Vec<Vec<u8>>,
-        place: &EpisodeRange,
+        range: &EpisodeRange,
         row: &Row,
         fields: Option<&FieldMapping>,
     ) -> Option<Episode>;
@@ -88,11 +88,11 @@ impl Readers for AllReaders {
         &self,
         file: &str,
         parts: Vec<Vec<u8>>,
-        place: &EpisodeRange,
+        range: &EpisodeRange,
         row: &Row,
         fields: Option<&FieldMapping>,
     ) -> Option<Episode> {
-        open_mapped(file, parts, place, row, fields)
+        open_mapped(file, parts, range, row, fields)
     }
 
     fn begin_slices(

@@ -33,7 +33,11 @@ pub async fn replay(episode: Episode, clock: Rc<dyn Clock>, outside: Rc<dyn Outs
         )),
         Check::NoRecipe => Err(LibraryError::NoRecipe),
         Check::Differs(found) => Ok((
-            format!("Replayed: step {} differs. {}", found.step, found.words()),
+            format!(
+                "Replayed: step {} differs. {}",
+                found.step,
+                found.description()
+            ),
             Some(found.step as u64),
         )),
     }
@@ -85,8 +89,8 @@ mod tests {
         let episode = played();
         let steps = episode.steps.len();
         assert!(steps > 0);
-        let words = format!("Replayed: all {steps} steps match the recording.");
-        assert_eq!(replayed(&episode), Ok((words, None)));
+        let summary = format!("Replayed: all {steps} steps match the recording.");
+        assert_eq!(replayed(&episode), Ok((summary, None)));
     }
 
     #[test]
@@ -97,9 +101,9 @@ mod tests {
             panic!("the oracle makes no mistakes");
         };
         *reward += 1.0;
-        let (words, step) = replayed(&episode).unwrap();
-        assert_eq!(step, Some(last as u64), "{words}");
-        assert!(words.starts_with(&format!("Replayed: step {last} differs.")));
+        let (summary, step) = replayed(&episode).unwrap();
+        assert_eq!(step, Some(last as u64), "{summary}");
+        assert!(summary.starts_with(&format!("Replayed: step {last} differs.")));
     }
 
     #[test]

@@ -21,16 +21,16 @@ use super::source::Source;
 pub enum Held {
     /// A native text.
     Text(String),
-    /// A place in a file.
+    /// An episode in a file.
     InFile(InFile),
 }
 
-/// A place in a file.
+/// An episode in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InFile {
     /// The id of the file.
     pub file: Text,
-    pub place: EpisodeRange,
+    pub range: EpisodeRange,
 }
 
 /// A file that contains episodes.
@@ -84,7 +84,7 @@ pub enum Unkept {
 /// A change of the store. An error means that the change is only in memory and will be lost after this visit.
 pub type Stored<'a> = LocalBoxFuture<'a, Result<(), LibraryError>>;
 
-/// A row, and the place of its episode if that has no text.
+/// A row, and where its episode is if that has no text.
 pub type ListedRow = (Row, Option<InFile>);
 
 pub trait EpisodeStore {
@@ -94,10 +94,10 @@ pub trait EpisodeStore {
     /// Replaces the rows of existing episodes.
     fn label(&self, rows: Vec<Row>) -> Stored<'_>;
 
-    /// Returns the existing ones among these rows, in this order, with the places of episodes without texts.
+    /// Returns the existing ones among these rows, in this order, with the locations of episodes without texts.
     fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<ListedRow>>;
 
-    /// Returns the row of an episode, with its place if it has no text; `None` if the episode does not exist.
+    /// Returns the row of an episode, with its location if it has no text; `None` if the episode does not exist.
     fn row<'a>(&'a self, id: &'a Text) -> LocalBoxFuture<'a, Option<ListedRow>> {
         let found = self.rows_of(std::slice::from_ref(id));
         found.map(|mut rows| rows.pop()).boxed_local()
@@ -113,7 +113,7 @@ pub trait EpisodeStore {
         differs.boxed_local()
     }
 
-    /// Returns all rows, with the places of episodes without texts; an error says why they cannot be read.
+    /// Returns all rows, with the locations of episodes without texts; an error says why they cannot be read.
     fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<ListedRow>, LibraryError>>;
 
     /// A notice to the user about the result of [`EpisodeStore::rows`], if there is one.
@@ -156,11 +156,11 @@ struct KeptEpisode {
 
 impl KeptEpisode {
     fn listed(&self) -> ListedRow {
-        let place = match &self.kept {
+        let location = match &self.kept {
             Kept::Text(_) | Kept::Again(_) => None,
-            Kept::At(place) => Some(place.clone()),
+            Kept::At(location) => Some(location.clone()),
         };
-        (self.row.clone(), place)
+        (self.row.clone(), location)
     }
 }
 
@@ -202,7 +202,7 @@ impl MemoryStore {
                 self.bytes.set(self.bytes.get() + text.len());
                 Kept::Text(text)
             }
-            (Held::InFile(place), _) => Kept::At(place),
+            (Held::InFile(location), _) => Kept::At(location),
         };
         let row = item.row;
         let mut episodes = self.episodes.borrow_mut();

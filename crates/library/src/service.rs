@@ -89,9 +89,12 @@ impl LibraryService {
                 Err(error) => refuse(error),
             },
             Request::Check { id } => match self.replayed(&id).await {
-                Ok((words, step)) => {
-                    let words = words.into();
-                    send(Output::Event(Event::Checked { words, step }));
+                Ok((summary, step)) => {
+                    let summary = summary.into();
+                    send(Output::Event(Event::Checked {
+                        words: summary,
+                        step,
+                    }));
                 }
                 Err(error) => refuse(error),
             },
@@ -246,8 +249,11 @@ impl LibraryService {
         let ids: Vec<Text> = ids.cloned().collect();
         let mut files = BTreeSet::new();
         for id in &ids {
-            if let Some(place) = self.lose(id).and_then(|known_episode| known_episode.place) {
-                files.insert(place.file.clone());
+            if let Some(location) = self
+                .lose(id)
+                .and_then(|known_episode| known_episode.location)
+            {
+                files.insert(location.file.clone());
             }
         }
         let is_kept = |id: &Text| !ids.contains(id);

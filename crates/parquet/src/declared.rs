@@ -186,7 +186,7 @@ pub(crate) fn first_large_row(
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         let rows = rows.min(most.saturating_sub(before));
         let mut sizes: Vec<usize> = Vec::new();
-        for (place, column) in group.metadata().columns().iter().enumerate() {
+        for (index, column) in group.metadata().columns().iter().enumerate() {
             let description = column.column_descr();
             let is_text = matches!(
                 description.physical_type(),
@@ -196,7 +196,7 @@ pub(crate) fn first_large_row(
                 continue;
             }
             // Errors are reported when the rows are read.
-            let Ok(mut column) = group.get_column_reader(place) else {
+            let Ok(mut column) = group.get_column_reader(index) else {
                 continue;
             };
             for row in 0..rows {

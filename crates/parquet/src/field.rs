@@ -12,8 +12,8 @@ use volary_core::json::{Integer, Json, Key, Object};
 /// A row as an object, in the order of the columns. `schema` is that of the row, if it has types to look up.
 pub(crate) fn object(row: &Row, schema: Option<&Type>) -> Object {
     let columns = row.get_column_iter().enumerate();
-    let pairs = columns.map(|(place, (name, field))| {
-        let schema = schema.and_then(|schema| child(schema, place));
+    let pairs = columns.map(|(index, (name, field))| {
+        let schema = schema.and_then(|schema| child(schema, index));
         (Key::from(name.clone()), json(field, schema))
     });
     Object::from_pairs(pairs.collect())
@@ -33,7 +33,7 @@ pub(crate) fn has_meanings(schema: &Type) -> bool {
 enum Meaning {
     /// Nanoseconds, in UTC.
     Timestamp,
-    /// Of any unit, at an unknown place.
+    /// Of any unit, in an unknown time zone.
     LocalTimestamp,
     Time,
     Uuid,
@@ -57,9 +57,9 @@ fn meaning(schema: &Type) -> Option<Meaning> {
     }
 }
 
-fn child(schema: &Type, place: usize) -> Option<&Type> {
+fn child(schema: &Type, index: usize) -> Option<&Type> {
     if schema.is_group() {
-        schema.get_fields().get(place).map(AsRef::as_ref)
+        schema.get_fields().get(index).map(AsRef::as_ref)
     } else {
         None
     }
@@ -181,8 +181,8 @@ fn time(nanoseconds: i64) -> String {
 
 fn uuid(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(36);
-    for (place, byte) in bytes.iter().enumerate() {
-        if [4, 6, 8, 10].contains(&place) {
+    for (index, byte) in bytes.iter().enumerate() {
+        if [4, 6, 8, 10].contains(&index) {
             text.push('-');
         }
         text.push_str(&format!("{byte:02x}"));
@@ -191,7 +191,7 @@ fn uuid(bytes: &[u8]) -> String {
 }
 
 fn map_json(entries: &[(Field, Field)], schema: Option<&Type>) -> Json {
-    let kind = |place| schema.and_then(|schema| child(schema, place));
+    let kind = |index| schema.and_then(|schema| child(schema, index));
     let pairs = entries.iter().map(|(key, value)| {
         let key = match json(key, kind(0)) {
             Json::Text(text) => text.to_string(),

@@ -29,7 +29,7 @@ pub struct RowWriter {
     size: usize,
 }
 
-/// A type, with the places of its leaves.
+/// A type, with the indices of its leaves.
 enum Node {
     Leaf(usize),
     List {
@@ -187,8 +187,8 @@ fn put(
     leaves: &mut [Leaf],
 ) -> usize {
     match (node, value) {
-        (Node::Leaf(place), value) => {
-            let Some(leaf) = leaves.get_mut(*place) else {
+        (Node::Leaf(index), value) => {
+            let Some(leaf) = leaves.get_mut(*index) else {
                 return 0;
             };
             let size = value.and_then(|value| leaf.values.push(value));
@@ -198,8 +198,8 @@ fn put(
         }
         (Node::List { element, level }, Some(Json::List(list))) if !list.is_empty() => {
             let values = list.iter().enumerate();
-            let sizes = values.map(|(place, value)| {
-                let repeated = if place == 0 { repeated } else { *level };
+            let sizes = values.map(|(index, value)| {
+                let repeated = if index == 0 { repeated } else { *level };
                 put(element, Some(value), defined + 2, repeated, leaves)
             });
             sizes.sum()

@@ -114,9 +114,9 @@ proptest! {
         static QUIET: Once = Once::new();
         QUIET.call_once(|| std::panic::set_hook(Box::new(|_| {})));
         let mut bytes = file(name);
-        for (place, byte) in changes {
-            let place = place.index(bytes.len());
-            bytes[place] = byte;
+        for (offset, byte) in changes {
+            let offset = offset.index(bytes.len());
+            bytes[offset] = byte;
         }
         match read_rows(bytes, LIMIT) {
             Ok(rows) => {

@@ -12,7 +12,7 @@ pub struct Network<R = f32> {
     /// The transposed token embedding, padded to whole vectors.
     output: Vec<R>,
     layers: Vec<Transposed<R>>,
-    places: Places,
+    offsets: ParameterOffsets,
 }
 
 /// The transposed matrices of a layer, for the backward pass.
@@ -26,14 +26,14 @@ pub(crate) struct Transposed<R> {
 
 /// Where each parameter starts.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct ParameterOffsets {
     pub position_embedding: usize,
-    pub layers: Vec<LayerPlaces>,
+    pub layers: Vec<LayerOffsets>,
     pub output_norm: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LayerPlaces {
+pub(crate) struct LayerOffsets {
     pub attention_norm: usize,
     pub query_key_value: usize,
     pub attention_output: usize,
@@ -42,7 +42,7 @@ pub(crate) struct LayerPlaces {
     pub down: usize,
 }
 
-impl Places {
+impl ParameterOffsets {
     fn of(shape: Shape) -> Self {
         let (width, inner) = (shape.width, shape.inner());
         let position_embedding = shape.vocabulary * width;
@@ -52,7 +52,7 @@ impl Places {
             start - length
         };
         let layers = (0..shape.layers)
-            .map(|_| LayerPlaces {
+            .map(|_| LayerOffsets {
                 attention_norm: next(width),
                 query_key_value: next(width * 3 * width),
                 attention_output: next(width * width),
@@ -61,7 +61,7 @@ impl Places {
                 down: next(inner * width),
             })
             .collect();
-        Places {
+        ParameterOffsets {
             position_embedding,
             layers,
             output_norm: next(width),
@@ -76,7 +76,7 @@ impl<R: Real> Network<R> {
             weights,
             output: Vec::new(),
             layers: vec![Transposed::default(); shape.layers],
-            places: Places::of(shape),
+            offsets: ParameterOffsets::of(shape),
         };
         network.prepare();
         network
@@ -101,8 +101,8 @@ impl<R: Real> Network<R> {
         self.weights.check_finite()
     }
 
-    pub(crate) fn places(&self) -> &Places {
-        &self.places
+    pub(crate) fn offsets(&self) -> &ParameterOffsets {
+        &self.offsets
     }
 
     pub(crate) fn output(&self) -> &[R] {
@@ -125,25 +125,25 @@ impl<R: Real> Network<R> {
             padded(vocabulary),
             &mut self.output,
         );
-        for (layer, places) in self.layers.iter_mut().zip(&self.places.layers) {
+        for (layer, offsets) in self.layers.iter_mut().zip(&self.offsets.layers) {
             let turn = |start: usize, rows, columns, out: &mut Vec<R>| {
                 let matrix = &values[start..start + rows * columns];
                 transpose(matrix, (rows, columns), rows, out);
             };
             turn(
-                places.query_key_value,
+                offsets.query_key_value,
                 width,
                 3 * width,
                 &mut layer.query_key_value,
             );
             turn(
-                places.attention_output,
+                offsets.attention_output,
                 width,
                 width,
                 &mut layer.attention_output,
             );
-            turn(places.up, width, inner, &mut layer.up);
-            turn(places.down, inner, width, &mut layer.down);
+            turn(offsets.up, width, inner, &mut layer.up);
+            turn(offsets.down, inner, width, &mut layer.down);
         }
     }
 }

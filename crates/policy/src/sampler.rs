@@ -118,7 +118,7 @@ impl<'a> Sampler<'a> {
         query_key_value.resize(rows * 3 * width, 0.0);
         attended.resize(rows * width, 0.0);
         hidden.resize(rows * inner, 0.0);
-        let positions = &values[network.places().position_embedding..];
+        let positions = &values[network.offsets().position_embedding..];
         for (out, (slot, token)) in stream.chunks_exact_mut(width).zip(tokens) {
             let token = &values[usize::from(*token) * width..][..width];
             let position = &positions[self.slots[slot.0].length * width..][..width];
@@ -130,14 +130,14 @@ impl<'a> Sampler<'a> {
         let scale = 1.0 / (head_width as f32).sqrt();
         let mut weights = vec![0.0_f32; stride];
         for layer in 0..layers {
-            let places = network.places().layers[layer];
-            let gain = &values[places.attention_norm..][..width];
+            let offsets = network.offsets().layers[layer];
+            let gain = &values[offsets.attention_norm..][..width];
             for (x, out) in stream.chunks_exact(width).zip(norm.chunks_exact_mut(width)) {
                 normalize(x, gain, out);
             }
             multiply(
                 Matrix::new(norm, width),
-                Matrix::new(&values[places.query_key_value..], 3 * width),
+                Matrix::new(&values[offsets.query_key_value..], 3 * width),
                 query_key_value,
                 3 * width,
                 (rows, width, 3 * width),
@@ -182,19 +182,19 @@ impl<'a> Sampler<'a> {
             }
             multiply(
                 Matrix::new(attended, width),
-                Matrix::new(&values[places.attention_output..], width),
+                Matrix::new(&values[offsets.attention_output..], width),
                 stream,
                 width,
                 (rows, width, width),
                 Into::Added,
             );
-            let gain = &values[places.feed_forward_norm..][..width];
+            let gain = &values[offsets.feed_forward_norm..][..width];
             for (x, out) in stream.chunks_exact(width).zip(norm.chunks_exact_mut(width)) {
                 normalize(x, gain, out);
             }
             multiply(
                 Matrix::new(norm, width),
-                Matrix::new(&values[places.up..], inner),
+                Matrix::new(&values[offsets.up..], inner),
                 hidden,
                 inner,
                 (rows, width, inner),
@@ -203,14 +203,14 @@ impl<'a> Sampler<'a> {
             rectify(hidden);
             multiply(
                 Matrix::new(hidden, inner),
-                Matrix::new(&values[places.down..], width),
+                Matrix::new(&values[offsets.down..], width),
                 stream,
                 width,
                 (rows, inner, width),
                 Into::Added,
             );
         }
-        let gain = &values[network.places().output_norm..][..width];
+        let gain = &values[network.offsets().output_norm..][..width];
         for (x, out) in stream.chunks_exact(width).zip(norm.chunks_exact_mut(width)) {
             normalize(x, gain, out);
         }

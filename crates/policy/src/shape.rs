@@ -54,7 +54,7 @@ pub enum TensorName {
     OutputNorm,
 }
 
-/// A parameter: its name, and its place among all. Matrices have a row for each input.
+/// A parameter: its name, and its position among all. Matrices have a row for each input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
     pub name: TensorName,

@@ -183,7 +183,7 @@ impl<R: Real> Tape<R> {
     fn embed(&mut self, network: &Network<R>) {
         let width = self.shape.width;
         let values = network.weights().values();
-        let positions = &values[network.places().position_embedding..];
+        let positions = &values[network.offsets().position_embedding..];
         resize(&mut self.stream, self.rows.len() * width);
         for (out, (token, position, _)) in self.stream.chunks_exact_mut(width).zip(&self.rows) {
             let token = &values[usize::from(*token) * width..][..width];
@@ -198,13 +198,13 @@ impl<R: Real> Tape<R> {
         let Shape { width, heads, .. } = self.shape;
         let (head_width, rows) = (self.shape.head(), self.rows.len());
         let values = network.weights().values();
-        let places = network.places().layers[layer];
+        let offsets = network.offsets().layers[layer];
         let tape = &mut self.layers[layer];
         tape.stream.clone_from(&self.stream);
         resize(&mut tape.attention_norm, rows * width);
         resize(&mut tape.query_key_value, rows * 3 * width);
         resize(&mut tape.attended, rows * width);
-        let gain = &values[places.attention_norm..][..width];
+        let gain = &values[offsets.attention_norm..][..width];
         normalize_rows(
             &tape.stream,
             gain,
@@ -213,7 +213,7 @@ impl<R: Real> Tape<R> {
         );
         multiply(
             Matrix::new(&tape.attention_norm, width),
-            Matrix::new(&values[places.query_key_value..], 3 * width),
+            Matrix::new(&values[offsets.query_key_value..], 3 * width),
             &mut tape.query_key_value,
             3 * width,
             (rows, width, 3 * width),
@@ -265,7 +265,7 @@ impl<R: Real> Tape<R> {
         }
         multiply(
             Matrix::new(&tape.attended, width),
-            Matrix::new(&values[places.attention_output..], width),
+            Matrix::new(&values[offsets.attention_output..], width),
             &mut self.stream,
             width,
             (rows, width, width),
@@ -276,12 +276,12 @@ impl<R: Real> Tape<R> {
     fn feed_forward(&mut self, network: &Network<R>, layer: usize) {
         let (width, inner, rows) = (self.shape.width, self.shape.inner(), self.rows.len());
         let values = network.weights().values();
-        let places = network.places().layers[layer];
+        let offsets = network.offsets().layers[layer];
         let tape = &mut self.layers[layer];
         tape.middle.clone_from(&self.stream);
         resize(&mut tape.feed_forward_norm, rows * width);
         resize(&mut tape.inner, rows * inner);
-        let gain = &values[places.feed_forward_norm..][..width];
+        let gain = &values[offsets.feed_forward_norm..][..width];
         normalize_rows(
             &tape.middle,
             gain,
@@ -290,7 +290,7 @@ impl<R: Real> Tape<R> {
         );
         multiply(
             Matrix::new(&tape.feed_forward_norm, width),
-            Matrix::new(&values[places.up..], inner),
+            Matrix::new(&values[offsets.up..], inner),
             &mut tape.inner,
             inner,
             (rows, width, inner),
@@ -299,7 +299,7 @@ impl<R: Real> Tape<R> {
         rectify(&mut tape.inner);
         multiply(
             Matrix::new(&tape.inner, inner),
-            Matrix::new(&values[places.down..], width),
+            Matrix::new(&values[offsets.down..], width),
             &mut self.stream,
             width,
             (rows, inner, width),
@@ -312,7 +312,7 @@ impl<R: Real> Tape<R> {
             width, vocabulary, ..
         } = self.shape;
         let (rows, stride) = (self.rows.len(), padded(vocabulary));
-        let gain = &network.weights().values()[network.places().output_norm..][..width];
+        let gain = &network.weights().values()[network.offsets().output_norm..][..width];
         resize(&mut self.output_norm, rows * width);
         normalize_rows(
             &self.stream,
@@ -404,16 +404,16 @@ impl<R: Real> Tape<R> {
         {
             *gradient += *value;
         }
-        let place = network.places().output_norm;
+        let offset = network.offsets().output_norm;
         resize(&mut scratch.dstream, rows * width);
         scratch.dstream.fill(R::ZERO);
         normalize_rows_backward(
             &self.stream,
-            &values[place..][..width],
+            &values[offset..][..width],
             &self.output_inverse,
             &scratch.dnorm,
             &mut scratch.dstream,
-            &mut gradient[place..][..width],
+            &mut gradient[offset..][..width],
             &mut scratch.row,
         );
     }
@@ -421,13 +421,13 @@ impl<R: Real> Tape<R> {
     fn feed_forward_backward(&mut self, network: &Network<R>, layer: usize, gradient: &mut [R]) {
         let (width, inner, rows) = (self.shape.width, self.shape.inner(), self.rows.len());
         let values = network.weights().values();
-        let places = network.places().layers[layer];
+        let offsets = network.offsets().layers[layer];
         let turned = network.transposed(layer);
         let (tape, scratch) = (&self.layers[layer], &mut self.scratch);
         multiply_transposed(
             Matrix::new(&tape.inner, inner),
             Matrix::new(&scratch.dstream, width),
-            &mut gradient[places.down..],
+            &mut gradient[offsets.down..],
             width,
             (inner, rows, width),
             Into::Added,
@@ -445,7 +445,7 @@ impl<R: Real> Tape<R> {
         multiply_transposed(
             Matrix::new(&tape.feed_forward_norm, width),
             Matrix::new(&scratch.dinner, inner),
-            &mut gradient[places.up..],
+            &mut gradient[offsets.up..],
             inner,
             (width, rows, inner),
             Into::Added,
@@ -460,11 +460,11 @@ impl<R: Real> Tape<R> {
         );
         normalize_rows_backward(
             &tape.middle,
-            &values[places.feed_forward_norm..][..width],
+            &values[offsets.feed_forward_norm..][..width],
             &tape.feed_forward_inverse,
             &scratch.dnorm,
             &mut scratch.dstream,
-            &mut gradient[places.feed_forward_norm..][..width],
+            &mut gradient[offsets.feed_forward_norm..][..width],
             &mut scratch.row,
         );
     }
@@ -473,13 +473,13 @@ impl<R: Real> Tape<R> {
         let Shape { width, heads, .. } = self.shape;
         let (head_width, rows) = (self.shape.head(), self.rows.len());
         let values = network.weights().values();
-        let places = network.places().layers[layer];
+        let offsets = network.offsets().layers[layer];
         let turned = network.transposed(layer);
         let (tape, scratch) = (&self.layers[layer], &mut self.scratch);
         multiply_transposed(
             Matrix::new(&tape.attended, width),
             Matrix::new(&scratch.dstream, width),
-            &mut gradient[places.attention_output..],
+            &mut gradient[offsets.attention_output..],
             width,
             (width, rows, width),
             Into::Added,
@@ -561,7 +561,7 @@ impl<R: Real> Tape<R> {
         multiply_transposed(
             Matrix::new(&tape.attention_norm, width),
             Matrix::new(&scratch.dquery_key_value, 3 * width),
-            &mut gradient[places.query_key_value..],
+            &mut gradient[offsets.query_key_value..],
             3 * width,
             (width, rows, 3 * width),
             Into::Added,
@@ -576,18 +576,18 @@ impl<R: Real> Tape<R> {
         );
         normalize_rows_backward(
             &tape.stream,
-            &values[places.attention_norm..][..width],
+            &values[offsets.attention_norm..][..width],
             &tape.attention_inverse,
             &scratch.dnorm,
             &mut scratch.dstream,
-            &mut gradient[places.attention_norm..][..width],
+            &mut gradient[offsets.attention_norm..][..width],
             &mut scratch.row,
         );
     }
 
     fn embed_backward(&mut self, network: &Network<R>, gradient: &mut [R]) {
         let width = self.shape.width;
-        let (tokens, positions) = gradient.split_at_mut(network.places().position_embedding);
+        let (tokens, positions) = gradient.split_at_mut(network.offsets().position_embedding);
         let all = self.scratch.dstream.chunks_exact(width);
         for (dstream, (token, position, _)) in all.zip(&self.rows) {
             let token = &mut tokens[usize::from(*token) * width..][..width];

@@ -462,8 +462,10 @@ struct SensitiveFields {
     kind: sensitive::FindingKind,
     preview: String,
     step: Option<usize>,
-    place: String,
-    places: usize,
+    #[serde(rename = "place")]
+    path: String,
+    #[serde(rename = "places")]
+    count: usize,
 }
 
 /// [`sensitive::FindingKind`] for serde.

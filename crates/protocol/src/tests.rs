@@ -437,8 +437,8 @@ fn library_events() -> Vec<library::Event> {
             kind,
             preview: "sk-a… (40 characters)".into(),
             step: Some(2),
-            place: "steps[1].action.content".into(),
-            places: 3,
+            path: "steps[1].action.content".into(),
+            count: 3,
         },
     };
     let mut events = vec![

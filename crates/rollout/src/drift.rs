@@ -9,7 +9,7 @@ use crate::rollout::RolloutSettings;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drift {
     /// The index of the first token that differs.
-    pub place: usize,
+    pub index: usize,
     /// The recorded token; `None` past the end.
     pub recorded: Option<TokenId>,
     /// The token of the rendered history; `None` past the end.
@@ -35,10 +35,10 @@ pub fn drift(
         .map_err(|error| StopReason::Tokenizer(error.to_string().into()))?;
     let (recorded, _) = result.tokens_and_mask();
     let longest = recorded.len().max(rendered.len());
-    let place = (0..longest).find(|place| recorded.get(*place) != rendered.get(*place));
-    Ok(place.map(|place| Drift {
-        place,
-        recorded: recorded.get(place).copied(),
-        rendered: rendered.get(place).copied(),
+    let index = (0..longest).find(|index| recorded.get(*index) != rendered.get(*index));
+    Ok(index.map(|index| Drift {
+        index,
+        recorded: recorded.get(index).copied(),
+        rendered: rendered.get(index).copied(),
     }))
 }

@@ -16,13 +16,13 @@ pub struct TrialIndex {
 pub const LOG_PROBS: &str = "rollout_log_probs";
 
 /// A `Sample` of slime.
-pub fn slime_sample(result: &InteractionResult, place: TrialIndex) -> Json {
+pub fn slime_sample(result: &InteractionResult, trial: TrialIndex) -> Json {
     let strip = result.response_strip();
     let (tokens, mask) = result.tokens_and_mask();
     let length = i64::try_from(mask.len()).unwrap_or(i64::MAX);
     let mut sample = object!({
-        "group_index": (place.task_index),
-        "index": (place.task_index),
+        "group_index": (trial.task_index),
+        "index": (trial.task_index),
         "prompt": (result.prompt.clone()),
         "tokens": tokens,
         "response": (result.response()),
@@ -44,7 +44,7 @@ pub fn slime_sample(result: &InteractionResult, place: TrialIndex) -> Json {
 }
 
 /// An entry of tau-bench's results array. As there, a failed episode has no reward and no messages.
-pub fn tau_result(result: &InteractionResult, place: TrialIndex) -> Json {
+pub fn tau_result(result: &InteractionResult, trial: TrialIndex) -> Json {
     let (reward, info, messages) = match (result.status(), &result.stop_reason) {
         (Status::Failed, Some(reason)) => {
             let info = object!({"error": (reason.to_string()), "traceback": ""});
@@ -54,11 +54,11 @@ pub fn tau_result(result: &InteractionResult, place: TrialIndex) -> Json {
     };
     let info: Object = info;
     json!({
-        "task_id": (place.task_index),
+        "task_id": (trial.task_index),
         "reward": reward,
         "info": info,
         "traj": messages,
-        "trial": (place.trial)
+        "trial": (trial.trial)
     })
 }
 

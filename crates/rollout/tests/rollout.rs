@@ -237,7 +237,7 @@ fn drift_is_found_where_it_begins() {
     let (result, found) = play(MaskMode::Seed);
     let before: usize = result.strips[..2].iter().map(|strip| strip.len()).sum();
     let found = found.unwrap();
-    assert_eq!(found.place, result.prompt_ids.len() + before);
+    assert_eq!(found.index, result.prompt_ids.len() + before);
     assert_eq!(
         (found.recorded, found.rendered),
         (Some(u32::from(b'B')), Some(256))
@@ -324,14 +324,14 @@ fn exports_have_the_keys_of_their_readers() {
         vec![stop("a")],
         vec![said("x", true)],
     );
-    let place = TrialIndex {
+    let trial = TrialIndex {
         task_index: 3,
         trial: 1,
     };
-    let sample = export::slime_sample(&result, place);
+    let sample = export::slime_sample(&result, trial);
     assert_eq!(sample.get("status"), Some(&Json::from("completed")));
     assert_eq!(sample.get("index"), Some(&Json::from(3)));
-    let row = export::tau_result(&result, place);
+    let row = export::tau_result(&result, trial);
     assert_eq!(
         row.get("traj").and_then(Json::as_list).map(<[Json]>::len),
         Some(4)
@@ -339,7 +339,7 @@ fn exports_have_the_keys_of_their_readers() {
     let lines = export::json_lines(&[sample, row]);
     assert!(lines.lines().all(|line| Json::parse(line).is_ok()));
     let (failed, _, _) = run(settings(MaskMode::Seed), vec![], vec![]);
-    let row = export::tau_result(&failed, place);
+    let row = export::tau_result(&failed, trial);
     assert_eq!(row.get("traj").and_then(Json::as_list), Some(&[][..]));
     assert!(row.get("info").and_then(|info| info.get("error")).is_some());
 }

@@ -85,11 +85,11 @@ impl JsonStyle {
         write: impl Fn(&mut String, &T),
     ) {
         out.push(open);
-        for (place, member) in members.iter().enumerate() {
+        for (index, member) in members.iter().enumerate() {
             if out.len() > self.most {
                 return;
             }
-            if place > 0 {
+            if index > 0 {
                 out.push_str(&self.item_separator);
             }
             self.break_line(out, level);

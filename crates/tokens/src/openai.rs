@@ -14,11 +14,11 @@ pub fn message(parsed: &Parsed) -> Json {
     let is_blank = strip(&parsed.normal_text).is_empty();
     let content = (!is_blank).then(|| parsed.normal_text.clone());
     let calls = parsed.calls.iter().enumerate();
-    let calls = calls.map(|(place, call)| {
+    let calls = calls.map(|(index, call)| {
         // Python formats a missing name like this.
         let shown = call.name.as_deref().unwrap_or("None");
         json!({
-            "id": (format!("call_{place}_{shown}")),
+            "id": (format!("call_{index}_{shown}")),
             "type": "function",
             "function": {"name": (call.name.clone()), "arguments": (call.parameters.clone())}
         })

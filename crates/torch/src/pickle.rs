@@ -3,7 +3,7 @@
 //! - `reader`: the bytes, with checked lengths.
 //! - `machine`: the stack machine, one method per group of opcodes.
 //! - `construct`: the values that `REDUCE`, `NEWOBJ` and `BUILD` construct for known names.
-//! - `outline`: the places of the elements of a long list. `fragments`: such an element to a value.
+//! - `outline`: the byte ranges of the elements of a long list. `fragments`: such an element to a value.
 //!
 //! Invariants: there is no recursion, whatever the nesting; an opcode adds a bounded number of nodes;
 //! a truncated pickle keeps the values that were complete.

@@ -285,16 +285,16 @@ impl Tensor {
             }
             elements.push(self.dtype.element(element));
             // The next index: the last dimension is the fastest.
-            for ((place, size), stride) in
+            for ((coordinate, size), stride) in
                 index.iter_mut().zip(&self.shape).zip(&self.strides).rev()
             {
-                *place += 1;
+                *coordinate += 1;
                 position += i128::from(*stride);
-                if *place < *size {
+                if *coordinate < *size {
                     break;
                 }
                 position -= i128::from(*stride) * i128::from(*size);
-                *place = 0;
+                *coordinate = 0;
             }
         }
         Ok(elements)
@@ -331,8 +331,8 @@ impl Tensor {
     pub(crate) fn contiguous(shape: &[u64], is_fortran: bool) -> Vec<i64> {
         let mut strides = vec![0; shape.len()];
         let mut stride = 1_i64;
-        let mut set = |place: usize| {
-            if let (Some(into), Some(size)) = (strides.get_mut(place), shape.get(place)) {
+        let mut set = |index: usize| {
+            if let (Some(into), Some(size)) = (strides.get_mut(index), shape.get(index)) {
                 *into = stride;
                 stride = stride.saturating_mul(i64::try_from(*size).unwrap_or(i64::MAX));
             }

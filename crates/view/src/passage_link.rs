@@ -14,7 +14,7 @@ const LONGEST: usize = 300;
 /// passage.
 pub fn write(target: &Target) -> Option<(String, String)> {
     let Target::Passage {
-        place,
+        position,
         start,
         quote,
         ..
@@ -22,8 +22,8 @@ pub fn write(target: &Target) -> Option<(String, String)> {
     else {
         return None;
     };
-    let id = holder_id(*place)?;
-    let within = id.strip_prefix(&format!("text-{}-", place.step))?;
+    let id = holder_id(*position)?;
+    let within = id.strip_prefix(&format!("text-{}-", position.step))?;
     Some((
         format!("{within}-{start}"),
         quote.chars().take(LONGEST).collect(),
@@ -33,10 +33,10 @@ pub fn write(target: &Target) -> Option<(String, String)> {
 /// Parses the output of [`write`] for a step.
 pub fn read(step: usize, at: &str, words: &str) -> Option<Target> {
     let (within, start) = at.rsplit_once('-')?;
-    let place: TextPosition = held(&format!("text-{step}-{within}"))?;
+    let position: TextPosition = held(&format!("text-{step}-{within}"))?;
     let start: usize = start.parse().ok()?;
     Some(Target::Passage {
-        place,
+        position,
         start,
         end: start.checked_add(words.chars().count())?,
         quote: words.into(),
@@ -58,7 +58,7 @@ mod tests {
             TextPart::Error(0),
         ] {
             let target = Target::Passage {
-                place: TextPosition {
+                position: TextPosition {
                     step: 3,
                     message: 1,
                     part,

@@ -40,7 +40,7 @@ impl OwnedFinding {
         let owner = owner
             .as_ref()
             .map_or_else(String::new, |owner| format!("{owner}: "));
-        let times = match finding.places {
+        let times = match finding.count {
             1 => String::new(),
             places => format!(", at {} places", count_text(places)),
         };

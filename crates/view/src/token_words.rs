@@ -119,7 +119,7 @@ pub fn token_description(
     }
     if let Some(readout) = Readout::of(record, place, epsilon) {
         words.push(format!("ratio {}", digits(readout.ratio)));
-        words.push(readout.clip.words().to_owned());
+        words.push(readout.clip.label().to_owned());
     }
     words.join(" · ")
 }
@@ -155,7 +155,7 @@ pub fn token_facts(
     }
     if let Some(readout) = Readout::of(record, token, epsilon) {
         add("Ratio", digits(readout.ratio));
-        let words = readout.clip.words().to_owned();
+        let words = readout.clip.label().to_owned();
         add(&format!("At ε = {epsilon}"), words);
     }
     facts

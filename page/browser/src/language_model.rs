@@ -36,7 +36,7 @@ pub async fn availability() -> Availability {
     let said = call(&class, "availability", &[options]).await;
     let word = said.ok().and_then(|word| word.as_string());
     // An error means that the document may not use the API, or that the browser failed.
-    word.and_then(|word| Availability::from_word(&word))
+    word.and_then(|word| Availability::from_name(&word))
         .unwrap_or(Availability::Unavailable)
 }
 

@@ -73,7 +73,7 @@ fn policy_row(name: &str, row: &PolicyRow) -> AnyView {
     let failures: Vec<String> = row
         .failures
         .iter()
-        .map(|(kind, count)| format!("{} × {}", count_text(*count), kind.word()))
+        .map(|(kind, count)| format!("{} × {}", count_text(*count), kind.as_str()))
         .collect();
     numbers.push(average(row.steps));
     numbers.push(match row.tokens {

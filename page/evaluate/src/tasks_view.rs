@@ -271,7 +271,7 @@ fn episode_words(trial: usize, result: &CellResult) -> String {
         Status::Failed(failure) => format!(
             "Trial {}: failed ({}). {}",
             trial + 1,
-            failure.kind.word(),
+            failure.kind.as_str(),
             failure.message
         ),
     }

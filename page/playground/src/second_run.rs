@@ -73,12 +73,12 @@ pub async fn run(
             "Not deterministic: step {} differs in a second run with the same seed. {} Undo, links and replays of \
              this episode can differ there.",
             found.step,
-            found.words()
+            found.description()
         ),
         (Some(found), Code::LastVersion) => format!(
             "The last version of the code differs at step {}. {}",
             found.step,
-            found.words()
+            found.description()
         ),
     };
     Ok(ReplayVerdict {

@@ -258,7 +258,7 @@ fn VerdictBadge(viewer: Viewer) -> impl IntoView {
     let verdict = Memo::new(move |_| viewer.result.with(|result| result.verdict));
     move || {
         let verdict = verdict.get()?;
-        Some(view! { <span class=verdict_class(verdict)>{verdict.word()}</span> })
+        Some(view! { <span class=verdict_class(verdict)>{verdict.label()}</span> })
     }
 }
 

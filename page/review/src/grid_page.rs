@@ -50,7 +50,7 @@ impl Grid {
             sorted: Memo::new(move |_| {
                 let (order, direction) = order.get();
                 episodes.with(|episodes| {
-                    let places = order.places(episodes, direction).into_iter();
+                    let places = order.indices(episodes, direction).into_iter();
                     Arc::new(places.map(|place| Arc::clone(&episodes[place])).collect())
                 })
             }),

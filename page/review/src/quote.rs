@@ -58,7 +58,7 @@ fn by_words(found: &Selected, place: TextPosition, text: &str) -> Option<Target>
 fn passage_at(place: TextPosition, start: usize, quote: &str) -> Option<Target> {
     let length = quote.chars().count();
     (length > 0).then(|| Target::Passage {
-        place,
+        position: place,
         start,
         end: start + length,
         quote: Text::from(quote),
@@ -123,7 +123,7 @@ mod tests {
     fn quoted(found: &Selected, episode: &Episode) -> Option<String> {
         let target = passage_of(found, episode)?;
         let Target::Passage {
-            place,
+            position,
             start,
             end,
             quote,
@@ -131,7 +131,7 @@ mod tests {
         else {
             panic!("{target:?}")
         };
-        let text = passage(episode, *place)?;
+        let text = passage(episode, *position)?;
         let here: String = text.chars().skip(*start).take(end - start).collect();
         assert_eq!(here, **quote);
         Some(here)
@@ -173,10 +173,13 @@ mod tests {
         let rendered = "see the fee and the fee";
         let found = selection("text-1-0-0", vec![piece(None, rendered)], 20, 23);
         let target = passage_of(&found, &episode).expect("it is there");
-        let Target::Passage { place, start, .. } = target else {
+        let Target::Passage {
+            position, start, ..
+        } = target
+        else {
             panic!("a passage")
         };
-        let text = passage(&episode, place).expect("the call");
+        let text = passage(&episode, position).expect("the call");
         assert_eq!(
             text.match_indices("fee").nth(1).map(|(at, _)| at),
             Some(start)

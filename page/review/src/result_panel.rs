@@ -67,7 +67,7 @@ pub(super) fn ResultPanel(viewer: Viewer) -> impl IntoView {
 /// The verdict: success or failure, reward, and ending.
 fn verdict(episode: &Episode, verdict: Option<TaskOutcome>) -> AnyView {
     let badge = verdict.map(|verdict| {
-        view! { <span class=verdict_class(verdict)>{verdict.word()}</span> }
+        view! { <span class=verdict_class(verdict)>{verdict.label()}</span> }
     });
     let reward = match episode.reward() {
         Some(reward) => format!("Reward {}", reward_text(reward)),

@@ -49,13 +49,16 @@ fn spot_of_hit(hit: &EpisodeMatch) -> Spot {
 /// The range of a target's passage; `None` if it has none, or if the passage no longer exists.
 pub(super) fn spot_of(target: &Target, episode: &Episode) -> Option<Spot> {
     let range = target.locate(episode)?;
-    let Target::Passage { place, quote, .. } = target else {
+    let Target::Passage {
+        position, quote, ..
+    } = target
+    else {
         return None;
     };
-    let before = match place.part {
+    let before = match position.part {
         // Calls are reformatted: their passages are found by words, so the occurrence has to be counted.
         TextPart::Call(_) => {
-            let text = passage(episode, *place)?;
+            let text = passage(episode, *position)?;
             let start = text
                 .char_indices()
                 .nth(range.start)
@@ -65,7 +68,7 @@ pub(super) fn spot_of(target: &Target, episode: &Episode) -> Option<Spot> {
         _ => 0,
     };
     Some(Spot {
-        place: *place,
+        place: *position,
         range,
         quote: quote.to_string(),
         before,
@@ -250,7 +253,7 @@ mod tests {
 
     fn target(part: TextPart, start: usize, quote: &str) -> Target {
         Target::Passage {
-            place: place(1, part),
+            position: place(1, part),
             start,
             end: start + quote.chars().count(),
             quote: quote.into(),

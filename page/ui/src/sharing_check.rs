@@ -84,7 +84,7 @@ fn item(found: &OwnedFinding, on_step: Option<Callback<usize>>) -> AnyView {
         <li>
             <span dir="auto">{inert(&words)}</span>
             {go}
-            <code>{inert(&finding.place)}</code>
+            <code>{inert(&finding.path)}</code>
         </li>
     }
     .into_any()

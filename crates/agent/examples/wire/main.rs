@@ -146,8 +146,8 @@ fn reply(command: &Json) -> Result<Json, Failure> {
         Ok(answer) => {
             let mut selector = ToolSelector::new("the-model", false, false);
             let name = kind.provider().name();
-            let action = select(&mut selector, &answer, name, |place| {
-                format!("made{place}").into()
+            let action = select(&mut selector, &answer, name, |index| {
+                format!("made{index}").into()
             });
             let action = match action {
                 Ok(action) => Json::Object(action.dump(&DumpOptions::with_info())?),

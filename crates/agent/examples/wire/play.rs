@@ -79,7 +79,7 @@ async fn played(command: &Json, clock: VirtualClock) -> Result<Json, Failure> {
         spent.add_answer(usage, cost);
         spent.steps += 1;
         let name = connection.provider().name();
-        let action = select(&mut selector, &answer, name, |place| call_id(step, place))?;
+        let action = select(&mut selector, &answer, name, |index| call_id(step, index))?;
         let stepped = Stage::step(&mut runner, action.into()).await?;
         episode.record(stepped.record, stepped.frame)?;
         if episode.ending != volary_episode::Ending::Open {

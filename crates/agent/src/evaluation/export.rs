@@ -37,8 +37,8 @@ pub fn to_csv<'a>(plan: &Plan, results: impl IntoIterator<Item = &'a CellResult>
         let Some(row) = row(plan, result) else {
             continue;
         };
-        for (place, column) in COLUMNS.into_iter().enumerate() {
-            if place > 0 {
+        for (index, column) in COLUMNS.into_iter().enumerate() {
+            if index > 0 {
                 table.push(',');
             }
             match row.get(column) {
@@ -70,7 +70,7 @@ fn row(plan: &Plan, result: &CellResult) -> Option<Object> {
     let spent = &result.spent;
     let mut row = object!({
         "policy": (policy.name.clone()),
-        "actor": (policy.actor.word()),
+        "actor": (policy.actor.as_str()),
         "task": (task.id.clone()),
         "environment": (task.environment.clone()),
         "repeat": (cell.trial as i64),
@@ -87,7 +87,7 @@ fn row(plan: &Plan, result: &CellResult) -> Option<Object> {
         }
         Status::Failed(failure) => {
             row.insert("status", "failed");
-            row.insert("failure", failure.kind.word());
+            row.insert("failure", failure.kind.as_str());
             row.insert("message", failure.message.clone());
         }
     }

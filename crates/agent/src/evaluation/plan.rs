@@ -157,16 +157,16 @@ pub enum Selection {
 
 impl Selection {
     /// The selected indices below `length`, in order.
-    pub fn places(self, length: usize) -> Vec<usize> {
+    pub fn indices(self, length: usize) -> Vec<usize> {
         match self {
             Selection::All => (0..length).collect(),
             Selection::Range { first, last } => (first.max(1) - 1..last.min(length)).collect(),
             Selection::Sample { count, seed } => {
-                let mut places: Vec<usize> = (0..length).collect();
-                Random::new(seed).shuffle(&mut places);
-                places.truncate(count);
-                places.sort_unstable();
-                places
+                let mut indices: Vec<usize> = (0..length).collect();
+                Random::new(seed).shuffle(&mut indices);
+                indices.truncate(count);
+                indices.sort_unstable();
+                indices
             }
         }
     }
@@ -344,7 +344,7 @@ impl Actor {
     }
 
     /// Its identifier in files.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Actor::Random => "random",
             Actor::Oracle => "oracle",

@@ -159,7 +159,7 @@ pub async fn play_on<S: Stage>(
 fn policy(job: &Job, registry: &Registry) -> Result<Box<dyn Policy>, Failure> {
     let unfit = |reason: String| {
         Failure::of_policy(&PolicyError::Unfit {
-            policy: job.actor.word().into(),
+            policy: job.actor.as_str().into(),
             reason: reason.into(),
         })
     };

@@ -110,7 +110,7 @@ impl FailureKind {
     ];
 
     /// The identifier in tables and files.
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             FailureKind::Environment => "environment",
             FailureKind::Server => "server",

@@ -91,17 +91,17 @@ impl Table {
                 continue;
             };
             let row = rows.get_mut(cell.policy);
-            let place = tasks
+            let slot = tasks
                 .get_mut(cell.task)
                 .and_then(|row| row.get_mut(cell.policy));
-            if let (Some(row), Some(place)) = (row, place) {
+            if let (Some(row), Some(slot)) = (row, slot) {
                 row.add(result);
                 match &result.status {
                     Status::Finished { .. } => {
-                        place.rewards.push(result.reward);
-                        place.successes += usize::from(result.reward >= plan.success);
+                        slot.rewards.push(result.reward);
+                        slot.successes += usize::from(result.reward >= plan.success);
                     }
-                    Status::Failed(_) => place.failures += 1,
+                    Status::Failed(_) => slot.failures += 1,
                 }
             }
         }

@@ -34,8 +34,8 @@ pub enum Finish {
 
 impl Finish {
     /// Parses OpenAI's term, or the synonyms of compatible servers.
-    pub fn from_word(word: &str) -> Self {
-        match word {
+    pub fn from_reason(reason: &str) -> Self {
+        match reason {
             "stop" | "eos" | "eos_token" | "stop_sequence" | "end_turn" => Finish::Stop,
             "tool_calls" | "function_call" | "tool_call" | "tool_use" => Finish::ToolCalls,
             "length" | "model_length" | "max_tokens" => Finish::Length,
@@ -51,7 +51,7 @@ impl Finish {
             Finish::ToolCalls => "tool_calls",
             Finish::Length => "length",
             Finish::ContentFilter => "content_filter",
-            Finish::Other(word) => word,
+            Finish::Other(reason) => reason,
         }
     }
 }
@@ -171,7 +171,7 @@ impl Answer {
             refusal: redact(&self.refusal),
             calls: calls.collect(),
             finish: match &self.finish {
-                Finish::Other(word) => Finish::Other(key.redact(word).into()),
+                Finish::Other(reason) => Finish::Other(key.redact(reason).into()),
                 known => known.clone(),
             },
             model: model.map(|model| key.redact(model).into()),

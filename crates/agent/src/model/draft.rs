@@ -37,7 +37,7 @@ impl Draft {
     /// The index of the call with this key; a new call if there is none yet.
     pub fn call(&mut self, key: &str) -> usize {
         match self.keys.iter().position(|known| known == key) {
-            Some(place) => place,
+            Some(index) => index,
             None => {
                 self.keys.push(key.to_owned());
                 self.answer.calls.push(RawCall::default());
@@ -52,8 +52,8 @@ impl Draft {
     }
 
     /// Sets a call's id and name. Values that are already set stay, so repeated pieces are harmless.
-    pub fn name_call(&mut self, place: usize, id: &str, name: &str, deltas: &mut Vec<Delta>) {
-        let Some(call) = self.answer.calls.get_mut(place) else {
+    pub fn name_call(&mut self, index: usize, id: &str, name: &str, deltas: &mut Vec<Delta>) {
+        let Some(call) = self.answer.calls.get_mut(index) else {
             return;
         };
         if call.id.is_empty() {
@@ -62,32 +62,32 @@ impl Draft {
         if call.name.is_empty() && !name.is_empty() {
             call.name.push_str(name);
             deltas.push(Delta::CallStarted {
-                call: place,
+                call: index,
                 name: name.to_owned(),
             });
         }
     }
 
-    pub fn arguments(&mut self, place: usize, text: &str, deltas: &mut Vec<Delta>) {
-        if let Some(call) = self.answer.calls.get_mut(place)
+    pub fn arguments(&mut self, index: usize, text: &str, deltas: &mut Vec<Delta>) {
+        if let Some(call) = self.answer.calls.get_mut(index)
             && !text.is_empty()
         {
             call.arguments.push_str(text);
             deltas.push(Delta::Arguments {
-                call: place,
+                call: index,
                 text: text.to_owned(),
             });
         }
     }
 
     /// Replaces a call's arguments by the complete ones.
-    pub fn whole_arguments(&mut self, place: usize, text: &str, deltas: &mut Vec<Delta>) {
-        let Some(call) = self.answer.calls.get_mut(place) else {
+    pub fn whole_arguments(&mut self, index: usize, text: &str, deltas: &mut Vec<Delta>) {
+        let Some(call) = self.answer.calls.get_mut(index) else {
             return;
         };
         if let Some(missing) = text.strip_prefix(call.arguments.as_str()) {
             let missing = missing.to_owned();
-            self.arguments(place, &missing, deltas);
+            self.arguments(index, &missing, deltas);
         } else {
             call.arguments = text.to_owned();
         }

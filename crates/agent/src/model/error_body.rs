@@ -41,7 +41,7 @@ impl ErrorBody {
             shown(&key.redact(body.trim()))
         };
         ErrorBody {
-            retry_after: seconds_in_words(&message),
+            retry_after: seconds_in_text(&message),
             message: message.into(),
             ..ErrorBody::default()
         }
@@ -51,24 +51,24 @@ impl ErrorBody {
     pub fn of(body: &Json) -> Option<ErrorBody> {
         let message = message_in(body)?;
         let error = the_error(body);
-        let word = |name: &str| match error.get(name) {
+        let id_text = |name: &str| match error.get(name) {
             Some(Json::Integer(code)) => Some(code.to_string().into()),
             _ => some_text(error, name),
         };
         Some(ErrorBody {
             code: some_text(error, "code")
                 .or_else(|| some_text(error, "type"))
-                .or_else(|| word("status"))
-                .or_else(|| word("code")),
+                .or_else(|| id_text("status"))
+                .or_else(|| id_text("code")),
             parameter: some_text(error, "param"),
-            retry_after: seconds_in_details(error).or_else(|| seconds_in_words(&message)),
+            retry_after: seconds_in_details(error).or_else(|| seconds_in_text(&message)),
             message: message.into(),
         })
     }
 }
 
-fn redacted(word: Option<Text>, key: &ApiKey) -> Option<Text> {
-    word.map(|word| key.redact(&word).into())
+fn redacted(text: Option<Text>, key: &ApiKey) -> Option<Text> {
+    text.map(|text| key.redact(&text).into())
 }
 
 /// The innermost object that describes the error.
@@ -122,11 +122,11 @@ fn seconds_in_details(error: &Json) -> Option<f64> {
 }
 
 /// `try again in 20s`, `retry in 1.5s`, `try again in 350ms`, `in 1m12s`.
-fn seconds_in_words(message: &str) -> Option<f64> {
+fn seconds_in_text(message: &str) -> Option<f64> {
     let lower = message.to_lowercase();
     let start = ["again in ", "retry in ", "retry after ", "wait "]
         .iter()
-        .find_map(|words| lower.find(words).map(|place| place + words.len()))?;
+        .find_map(|phrase| lower.find(phrase).map(|offset| offset + phrase.len()))?;
     let rest = lower.get(start..)?;
     let end = rest
         .find(|character: char| !(character.is_ascii_alphanumeric() || character == '.'))

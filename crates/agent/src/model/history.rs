@@ -188,8 +188,8 @@ impl History {
             Some(Turn::System(_)) | None => false,
         };
         if !awaits_model {
-            let words = if begun { GO_ON } else { BEGIN };
-            self.user(vec![ContentPart::Text(words.into())]);
+            let text = if begun { GO_ON } else { BEGIN };
+            self.user(vec![ContentPart::Text(text.into())]);
         }
         self.turns
     }

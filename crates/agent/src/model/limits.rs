@@ -140,7 +140,7 @@ mod tests {
             }),
             None
         );
-        for (spent, words) in [
+        for (spent, message) in [
             (
                 Spent { steps: 3, ..spent },
                 "The limit of 3 steps was reached.",
@@ -172,7 +172,7 @@ mod tests {
                     .exhausted(&spent)
                     .map(|end| end.to_string())
                     .as_deref(),
-                Some(words)
+                Some(message)
             );
         }
         let unknown = Spent {

@@ -107,9 +107,9 @@ pub(super) fn response_format(request: &ModelRequest) -> Option<ResponseFormat> 
 }
 
 /// The id of a call, generated from its index if it is missing.
-pub(super) fn made_id(place: usize, id: &str) -> String {
+pub(super) fn made_id(index: usize, id: &str) -> String {
     if id.is_empty() {
-        format!("call_{place}")
+        format!("call_{index}")
     } else {
         id.to_owned()
     }

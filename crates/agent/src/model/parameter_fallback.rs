@@ -145,18 +145,18 @@ pub fn fallback_for(
         // The sender renders its body, which contains none of these parameters.
         return None;
     }
-    let words = words(error)?;
-    let says = |word: &str| words.contains(word);
+    let text = error_text(error)?;
+    let says = |word: &str| text.contains(word);
     let made = |fallback| request.fallbacks.has(fallback);
     let chat = matches!(kind, ProviderKind::OpenAiChat | ProviderKind::Mistral);
 
-    let found = if request.sent_schema().is_some() && names_schema(&words) {
+    let found = if request.sent_schema().is_some() && names_schema(&text) {
         ParameterFallback::NoSchema
     } else if says("encrypted content is not supported") || says("param:include") {
         ParameterFallback::NoEncryptedReasoning
     } else if says("reasoning_content") && (says("passed back") || says("missing")) {
         ParameterFallback::EmptyReasoning
-    } else if sends_echo(request) && names_echo(&words) {
+    } else if sends_echo(request) && names_echo(&text) {
         ParameterFallback::NoEcho
     } else if chat && says("after role") {
         ParameterFallback::Bridge
@@ -169,7 +169,7 @@ pub fn fallback_for(
         ParameterFallback::NewLimitName
     } else if request.stream && says("stream_options") {
         ParameterFallback::NoStreamUsage
-    } else if request.sent_temperature().is_some() && says("temperature") && !names_range(&words) {
+    } else if request.sent_temperature().is_some() && says("temperature") && !names_range(&text) {
         ParameterFallback::NoTemperature
     } else if request.sent_effort().is_some() && says("summar") {
         ParameterFallback::NoSummary
@@ -190,7 +190,7 @@ pub fn fallback_for(
 }
 
 /// The error message in lower case, with the parameter that it names.
-fn words(error: &ModelError) -> Option<String> {
+fn error_text(error: &ModelError) -> Option<String> {
     match error {
         ModelError::Status {
             status: 400 | 404 | 422,
@@ -210,7 +210,7 @@ fn words(error: &ModelError) -> Option<String> {
     }
 }
 
-fn names_schema(words: &str) -> bool {
+fn names_schema(text: &str) -> bool {
     [
         "response_format",
         "response format",
@@ -226,7 +226,7 @@ fn names_schema(words: &str) -> bool {
         "responsemimetype",
     ]
     .iter()
-    .any(|name| words.contains(name))
+    .any(|name| text.contains(name))
 }
 
 fn sends_echo(request: &ModelRequest) -> bool {
@@ -235,7 +235,7 @@ fn sends_echo(request: &ModelRequest) -> bool {
     )
 }
 
-fn names_echo(words: &str) -> bool {
+fn names_echo(text: &str) -> bool {
     [
         "signature",
         "thinking block",
@@ -244,14 +244,14 @@ fn names_echo(words: &str) -> bool {
         "reasoning_details",
     ]
     .iter()
-    .any(|name| words.contains(name))
-        || words.contains("reasoning")
+    .any(|name| text.contains(name))
+        || text.contains("reasoning")
             && ["item", "unsupported", "not permitted", "not found"]
                 .iter()
-                .any(|name| words.contains(name))
+                .any(|name| text.contains(name))
 }
 
-fn names_range(words: &str) -> bool {
+fn names_range(text: &str) -> bool {
     [
         "between",
         "range",
@@ -262,7 +262,7 @@ fn names_range(words: &str) -> bool {
         "at most",
     ]
     .iter()
-    .any(|name| words.contains(name))
+    .any(|name| text.contains(name))
 }
 
 #[cfg(test)]

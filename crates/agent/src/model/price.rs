@@ -177,7 +177,7 @@ fn undated(model: &str) -> &str {
         if let Some((start, end)) = model
             .len()
             .checked_sub(length)
-            .and_then(|place| model.split_at_checked(place))
+            .and_then(|offset| model.split_at_checked(offset))
             && is_date(end)
             && let Some(name) = start.strip_suffix('-')
         {

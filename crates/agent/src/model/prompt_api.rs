@@ -27,7 +27,7 @@ pub use reply::{BuiltInError, PromptReply};
 pub const NAME: &str = "prompt-api";
 
 /// Takes the place of an address in a record. No request can be sent there.
-pub const PLACE: &str = "browser:LanguageModel";
+pub const ADDRESS: &str = "browser:LanguageModel";
 
 /// The name of the model in records: the API does not tell which one answers.
 pub const MODEL: &str = "built-in";
@@ -44,7 +44,7 @@ impl Provider for PromptApi {
         // Texts and values always serialize.
         let body = to_json(&Call::of(request)).unwrap_or_default();
         HttpRequest {
-            url: PLACE.to_owned(),
+            url: ADDRESS.to_owned(),
             headers: Vec::new(),
             body: body.to_compact_text(),
         }
@@ -60,7 +60,7 @@ impl Provider for PromptApi {
 
     fn models(&self, _base_url: &str, _key: &ApiKey) -> HttpRequest {
         HttpRequest {
-            url: PLACE.to_owned(),
+            url: ADDRESS.to_owned(),
             headers: Vec::new(),
             body: String::new(),
         }

@@ -134,15 +134,15 @@ mod tests {
         ) {
             let key = ApiKey::new(&key);
             let text = format!("{before}{}{after}", key.expose());
-            let mut places: Vec<usize> = cuts
+            let mut offsets: Vec<usize> = cuts
                 .iter()
                 .map(|cut| text.floor_char_boundary(cut.index(text.len() + 1)))
                 .collect();
-            places.extend([0, text.len()]);
-            places.sort_unstable();
+            offsets.extend([0, text.len()]);
+            offsets.sort_unstable();
             let mut redactor = DeltaRedactor::new(&key);
             let mut said = Vec::new();
-            for pair in places.windows(2) {
+            for pair in offsets.windows(2) {
                 let mut deltas = vec![Delta::Text(text[pair[0]..pair[1]].to_owned())];
                 redactor.redact(&mut deltas);
                 said.append(&mut deltas);

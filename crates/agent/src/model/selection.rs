@@ -64,10 +64,10 @@ pub fn select(
 /// Repairs calls so that they can be run and answered: each gets a name and a unique id.
 fn mended(calls: &[RawCall], mut make_id: impl FnMut(usize) -> Text) -> Vec<RawCall> {
     let mut used = HashSet::new();
-    let mended = calls.iter().enumerate().map(|(place, call)| {
+    let mended = calls.iter().enumerate().map(|(index, call)| {
         let mut call = call.clone();
         if call.id.is_empty() || used.contains(&call.id) {
-            call.id = make_id(place).to_string();
+            call.id = make_id(index).to_string();
         }
         used.insert(call.id.clone());
         if call.name.is_empty() {
@@ -170,8 +170,8 @@ mod tests {
 
     fn select_one(answer: &Answer) -> Result<ToolRequestMessage, ModelError> {
         let mut selector = ToolSelector::new("m", true, false);
-        let selected = select(&mut selector, answer, "anthropic", |place| {
-            format!("made{place}").into()
+        let selected = select(&mut selector, answer, "anthropic", |index| {
+            format!("made{index}").into()
         });
         // The returned action equals the one in the ledger.
         let ledger = selector.ledger().unwrap_or(&[]).to_vec();

@@ -203,11 +203,11 @@ mod tests {
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
         ) {
             let whole = parse([bytes.as_slice()]);
-            let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-            places.sort_unstable();
-            places.push(bytes.len());
+            let mut offsets: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+            offsets.sort_unstable();
+            offsets.push(bytes.len());
             let mut start = 0;
-            let pieces: Vec<&[u8]> = places
+            let pieces: Vec<&[u8]> = offsets
                 .iter()
                 .map(|end| {
                     let piece = &bytes[start..*end];

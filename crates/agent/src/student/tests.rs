@@ -54,7 +54,7 @@ fn noted(episode: &Episode) -> Vec<usize> {
     let steps = episode.steps.iter().enumerate();
     steps
         .filter(|(_, step)| !step.details.errors.is_empty())
-        .map(|(place, _)| place + 1)
+        .map(|(index, _)| index + 1)
         .collect()
 }
 
@@ -88,7 +88,7 @@ fn a_loop_repeats_one_call_until_the_limit() {
 
 #[test]
 fn each_other_fault_is_made_once_and_named() {
-    for (fault, step, words) in [
+    for (fault, step, message) in [
         (Fault::WrongTool, 1, "wrong tool"),
         (Fault::MalformedJson, 1, "malformed JSON"),
         (Fault::GivesUp, 2, "gives up"),
@@ -98,7 +98,7 @@ fn each_other_fault_is_made_once_and_named() {
             let (episode, _) = played("calculator", task(), student("calculator", fault, seed));
             assert_eq!(noted(&episode), [step], "{fault:?}");
             let note = &episode.steps[step - 1].details.errors[0].message;
-            assert!(note.contains(words), "{note}");
+            assert!(note.contains(message), "{note}");
             assert!(episode.total_reward() < 1.0, "{fault:?}");
         }
     }

@@ -9,12 +9,12 @@ use crate::fixtures::{Fixture, all, read_in};
 fn two_pieces_cut_anywhere_are_the_same_reply() {
     for fixture in all() {
         let whole = read_in(&fixture, [fixture.body.as_slice()]);
-        for place in 0..=fixture.body.len() {
-            let (start, end) = fixture.body.split_at(place);
+        for offset in 0..=fixture.body.len() {
+            let (start, end) = fixture.body.split_at(offset);
             assert_eq!(
                 read_in(&fixture, [start, end]),
                 whole,
-                "{} at {place}",
+                "{} at {offset}",
                 fixture.name
             );
         }
@@ -38,23 +38,23 @@ fn single_bytes_are_the_same_reply() {
 fn a_reply_that_ends_early_is_cut_or_lacks_nothing_but_its_count() {
     for fixture in all() {
         let (_, whole) = read_in(&fixture, [fixture.body.as_slice()]);
-        for place in 0..fixture.body.len() {
-            let (start, _) = fixture.body.split_at(place);
+        for offset in 0..fixture.body.len() {
+            let (start, _) = fixture.body.split_at(offset);
             match (&whole, read_in(&fixture, [start]).1) {
                 (Ok(whole), Ok(found)) => {
                     assert_eq!(
                         uncounted(&found),
                         uncounted(whole),
-                        "{} at {place}",
+                        "{} at {offset}",
                         fixture.name
                     );
                 }
                 (Ok(_), Err(error)) => assert!(
-                    error == ModelError::Cut || place == 0 && !fixture.is_stream(),
-                    "{} at {place}: {error}",
+                    error == ModelError::Cut || offset == 0 && !fixture.is_stream(),
+                    "{} at {offset}: {error}",
                     fixture.name
                 ),
-                (Err(_), Ok(found)) => panic!("{} at {place}: {found:?}", fixture.name),
+                (Err(_), Ok(found)) => panic!("{} at {offset}: {found:?}", fixture.name),
                 (Err(_), Err(_)) => {}
             }
         }
@@ -69,7 +69,7 @@ fn what_came_before_a_cut_is_kept() {
         };
         let mut reply = fixture.reply();
         let mut longest = 0;
-        for (place, byte) in fixture.body.iter().enumerate() {
+        for (offset, byte) in fixture.body.iter().enumerate() {
             reply.push(&[*byte], &mut Vec::new()).unwrap();
             let Some(partial) = reply.partial() else {
                 continue;
@@ -86,7 +86,7 @@ fn what_came_before_a_cut_is_kept() {
             );
             // It never shrinks.
             let length = text.len() + thinking.len();
-            assert!(length >= longest, "{} at {place}", fixture.name);
+            assert!(length >= longest, "{} at {offset}", fixture.name);
             longest = length;
         }
     }

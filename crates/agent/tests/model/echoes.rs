@@ -22,8 +22,8 @@ fn action(fixture: &Fixture) -> Option<ToolRequestMessage> {
     }
     let mut selector = ToolSelector::new("the-model", false, false);
     let name = fixture.kind.provider().name();
-    let action = select(&mut selector, &answer, name, |place| {
-        format!("made{place}").into()
+    let action = select(&mut selector, &answer, name, |index| {
+        format!("made{index}").into()
     })
     .unwrap();
     let stored = Json::Object(action.dump(&DumpOptions::with_info()).unwrap()).to_compact_text();

@@ -97,8 +97,8 @@ fn bodies_match_the_golden_files() {
             std::fs::write(&path, &bodies).unwrap();
         }
         let golden = std::fs::read_to_string(&path).unwrap();
-        for (place, (body, golden)) in bodies.lines().zip(golden.lines()).enumerate() {
-            assert_eq!(body, golden, "{name}, line {}", place + 1);
+        for (index, (body, golden)) in bodies.lines().zip(golden.lines()).enumerate() {
+            assert_eq!(body, golden, "{name}, line {}", index + 1);
         }
         assert_eq!(bodies.lines().count(), golden.lines().count(), "{name}");
     }

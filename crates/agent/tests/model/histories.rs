@@ -138,12 +138,12 @@ fn check_chat(body: &Json, is_mistral: bool) {
 fn check_anthropic(body: &Json) {
     let messages = list(body, "messages");
     let mut waiting: Vec<&str> = Vec::new();
-    for (place, message) in messages.iter().enumerate() {
+    for (index, message) in messages.iter().enumerate() {
         let role = text(message, "role");
         let content = list(message, "content");
         assert!(!content.is_empty());
-        if place > 0 {
-            assert_ne!(role, text(&messages[place - 1], "role"));
+        if index > 0 {
+            assert_ne!(role, text(&messages[index - 1], "role"));
         }
         let results: Vec<&str> = content
             .iter()

@@ -17,12 +17,12 @@ enum Where {
 }
 
 /// The events of a stream with pieces of a text.
-fn events(kind: ProviderKind, place: Where, pieces: &[&str]) -> Vec<Json> {
+fn events(kind: ProviderKind, part: Where, pieces: &[&str]) -> Vec<Json> {
     let mut so_far = String::new();
     let mut event = |piece: &&str| {
         let piece = *piece;
         so_far.push_str(piece);
-        match (kind, place) {
+        match (kind, part) {
             (ProviderKind::OpenAiChat | ProviderKind::Mistral, Where::Arguments) => json!({
                 "choices": [{"index": 0, "delta": {"tool_calls": [
                     {"index": 0, "id": "c", "function": {"name": "f", "arguments": (piece)}}
@@ -39,16 +39,16 @@ fn events(kind: ProviderKind, place: Where, pieces: &[&str]) -> Vec<Json> {
             (ProviderKind::OpenAiChat | ProviderKind::Mistral, Where::Text) => {
                 json!({"choices": [{"index": 0, "delta": {"content": (piece)}}]})
             }
-            (ProviderKind::OpenAiResponses, place) => {
-                let name = match place {
+            (ProviderKind::OpenAiResponses, part) => {
+                let name = match part {
                     Where::Text => "response.output_text.delta",
                     Where::Thinking => "response.reasoning_summary_text.delta",
                     Where::Arguments => "response.function_call_arguments.delta",
                 };
                 json!({"type": (name), "item_id": "i", "output_index": 0, "content_index": 0, "delta": (piece)})
             }
-            (ProviderKind::Anthropic, place) => {
-                let delta = match place {
+            (ProviderKind::Anthropic, part) => {
+                let delta = match part {
                     Where::Text => json!({"type": "text_delta", "text": (piece)}),
                     Where::Thinking => json!({"type": "thinking_delta", "thinking": (piece)}),
                     Where::Arguments => {
@@ -63,19 +63,19 @@ fn events(kind: ProviderKind, place: Where, pieces: &[&str]) -> Vec<Json> {
             }
             // It has no server, so no stream and no key.
             (ProviderKind::PromptApi, _) => Json::Null,
-            (ProviderKind::Gemini, place) => {
-                let thought = matches!(place, Where::Thinking);
+            (ProviderKind::Gemini, part) => {
+                let thought = matches!(part, Where::Thinking);
                 json!({"candidates": [{"index": 0, "content": {"parts": [{"text": (piece), "thought": (thought)}]}}]})
             }
         }
     };
     let mut events = Vec::new();
-    if let (ProviderKind::OpenAiResponses, Where::Arguments) = (kind, place) {
+    if let (ProviderKind::OpenAiResponses, Where::Arguments) = (kind, part) {
         events.push(json!({"type": "response.output_item.added", "output_index": 0,
             "item": {"type": "function_call", "id": "i", "call_id": "c", "name": "f", "arguments": ""}}));
     }
     if let ProviderKind::Anthropic = kind {
-        let block = match place {
+        let block = match part {
             Where::Text => json!({"type": "text", "text": ""}),
             Where::Thinking => json!({"type": "thinking", "thinking": ""}),
             Where::Arguments => json!({"type": "tool_use", "id": "c", "name": "f", "input": {}}),
@@ -88,13 +88,13 @@ fn events(kind: ProviderKind, place: Where, pieces: &[&str]) -> Vec<Json> {
 
 /// A text split at some positions.
 fn cut<'a>(text: &'a str, cuts: &[prop::sample::Index]) -> Vec<&'a str> {
-    let mut places: Vec<usize> = cuts
+    let mut offsets: Vec<usize> = cuts
         .iter()
         .map(|cut| text.floor_char_boundary(cut.index(text.len() + 1)))
         .collect();
-    places.extend([0, text.len()]);
-    places.sort_unstable();
-    places
+    offsets.extend([0, text.len()]);
+    offsets.sort_unstable();
+    offsets
         .windows(2)
         .map(|pair| &text[pair[0]..pair[1]])
         .collect()
@@ -117,16 +117,16 @@ proptest! {
         after in "[a-z ]{0,9}",
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
         kind in prop::sample::select(ProviderKind::ALL.to_vec()),
-        place in prop::sample::select(vec![Where::Text, Where::Thinking, Where::Arguments]),
+        part in prop::sample::select(vec![Where::Text, Where::Thinking, Where::Arguments]),
         is_error: bool,
     ) {
         let key = ApiKey::new(KEY);
         let mut text = format!("{before}{KEY}{after}");
-        if let Where::Arguments = place {
+        if let Where::Arguments = part {
             text = json!({"a": (text)}).to_compact_text();
         }
         let mut body = String::new();
-        for event in events(kind, place, &cut(&text, &cuts)) {
+        for event in events(kind, part, &cut(&text, &cuts)) {
             let name = event.get("type").and_then(Json::as_text).cloned().unwrap_or_default();
             if !name.is_empty() {
                 body.push_str(&format!("event: {name}\n"));
@@ -151,7 +151,7 @@ proptest! {
         redactor.finish(&mut said);
         // The test is not vacuous.
         let is_said = said.iter().any(Delta::is_content);
-        prop_assert!(is_said || matches!((kind, place), (ProviderKind::Gemini, Where::Arguments)), "{kind:?} {body}");
+        prop_assert!(is_said || matches!((kind, part), (ProviderKind::Gemini, Where::Arguments)), "{kind:?} {body}");
         let mut joined = String::new();
         for delta in &said {
             match delta {

@@ -9,7 +9,7 @@ use crate::requests::{at, body, http, request};
 #[test]
 fn tool_choices_in_every_tongue() {
     let named = ToolChoice::Tool("peek".into());
-    for (kind, path, words) in [
+    for (kind, path, expected) in [
         (
             ProviderKind::OpenAiChat,
             "tool_choice",
@@ -67,12 +67,12 @@ fn tool_choices_in_every_tongue() {
             ToolChoice::None,
             named.clone(),
         ];
-        for (choice, words) in choices.into_iter().zip(words) {
+        for (choice, expected) in choices.into_iter().zip(expected) {
             let request = ModelRequest {
                 tool_choice: Some(choice),
                 ..request()
             };
-            assert_eq!(at(&body(kind, &request), path), words);
+            assert_eq!(at(&body(kind, &request), path), expected);
         }
         for silent in [
             ModelRequest {
@@ -94,7 +94,7 @@ fn tool_choices_in_every_tongue() {
             fallbacks: ParameterFallbacks::default().with(ParameterFallback::FreeChoice),
             ..request()
         };
-        assert_eq!(at(&body(kind, &free), path), words[1]);
+        assert_eq!(at(&body(kind, &free), path), expected[1]);
     }
 }
 

@@ -35,7 +35,7 @@ fn damage() -> impl Strategy<Value = Damage> {
         any::<prop::sample::Index>().prop_map(Damage::Repeat),
         any::<prop::sample::Index>().prop_map(Damage::Swap),
         (any::<prop::sample::Index>(), any::<u8>())
-            .prop_map(|(place, byte)| Damage::Byte(place, byte)),
+            .prop_map(|(index, byte)| Damage::Byte(index, byte)),
     ]
 }
 
@@ -50,21 +50,21 @@ fn damaged(body: &[u8], damages: &[Damage]) -> Vec<u8> {
             break;
         }
         match damage {
-            Damage::Drop(place) => {
-                lines.remove(place.index(lines.len()));
+            Damage::Drop(at) => {
+                lines.remove(at.index(lines.len()));
             }
-            Damage::Repeat(place) => {
-                let place = place.index(lines.len());
-                lines.insert(place, lines[place].clone());
+            Damage::Repeat(at) => {
+                let index = at.index(lines.len());
+                lines.insert(index, lines[index].clone());
             }
-            Damage::Swap(place) => {
-                let place = place.index(lines.len());
+            Damage::Swap(at) => {
+                let index = at.index(lines.len());
                 let last = lines.len() - 1;
-                lines.swap(place, (place + 2).min(last));
+                lines.swap(index, (index + 2).min(last));
             }
-            Damage::Byte(place, byte) => {
-                let line = place.index(lines.len());
-                let inside = place.index(lines[line].len().max(1));
+            Damage::Byte(at, byte) => {
+                let line = at.index(lines.len());
+                let inside = at.index(lines[line].len().max(1));
                 if let Some(known) = lines[line].get_mut(inside) {
                     *known = *byte;
                 }
@@ -75,11 +75,11 @@ fn damaged(body: &[u8], damages: &[Damage]) -> Vec<u8> {
 }
 
 /// Reads a body in one piece and in several; the results must be equal, and an answer must be selectable or rejected.
-fn check(fixture: &Fixture, places: &[prop::sample::Index]) -> Result<(), TestCaseError> {
+fn check(fixture: &Fixture, indices: &[prop::sample::Index]) -> Result<(), TestCaseError> {
     let whole = read_in(fixture, [fixture.body.as_slice()]);
-    let mut cuts: Vec<usize> = places
+    let mut cuts: Vec<usize> = indices
         .iter()
-        .map(|place| place.index(fixture.body.len() + 1))
+        .map(|at| at.index(fixture.body.len() + 1))
         .collect();
     cuts.sort_unstable();
     cuts.push(fixture.body.len());
@@ -96,8 +96,8 @@ fn check(fixture: &Fixture, places: &[prop::sample::Index]) -> Result<(), TestCa
     if let Ok(answer) = whole.1 {
         let mut selector = ToolSelector::new("m", true, false);
         let name = fixture.kind.provider().name();
-        let selected = select(&mut selector, &answer, name, |place| {
-            format!("made{place}").into()
+        let selected = select(&mut selector, &answer, name, |index| {
+            format!("made{index}").into()
         });
         if let Ok(action) = selected {
             let ids: std::collections::HashSet<_> =
@@ -122,21 +122,21 @@ proptest! {
         body in words(),
         kind in prop::sample::select(ProviderKind::ALL.to_vec()),
         end in prop::sample::select(vec!["x.sse", "x.json"]),
-        places in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        indices in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
     ) {
         let fixture = Fixture { name: end.into(), kind, body, expected: Default::default() };
-        check(&fixture, &places)?;
+        check(&fixture, &indices)?;
     }
 
     #[test]
     fn no_damage_panics(
         which in any::<prop::sample::Index>(),
         damages in prop::collection::vec(damage(), 1..5),
-        places in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        indices in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
     ) {
         let mut fixtures = all();
         let mut fixture = fixtures.swap_remove(which.index(fixtures.len()));
         fixture.body = damaged(&fixture.body, &damages);
-        check(&fixture, &places)?;
+        check(&fixture, &indices)?;
     }
 }

@@ -47,7 +47,7 @@ pub fn at(value: &Json, path: &str) -> String {
     let found = path
         .split('.')
         .try_fold(value, |value, key| match key.parse::<usize>() {
-            Ok(place) => value.as_list()?.get(place),
+            Ok(index) => value.as_list()?.get(index),
             Err(_) => value.get(key),
         });
     found.map(Json::to_compact_text).unwrap_or_default()

@@ -128,7 +128,7 @@ fn two_runs_are_compared_as_far_as_both_go() {
     let found = compare(&episode, &said(&["one", "two", "two"])).unwrap();
     assert_eq!((found.step, &*found.what), (2, "failure"));
     assert_eq!(
-        found.words(),
+        found.description(),
         r#"failure was "told to fail" and is now null."#
     );
 

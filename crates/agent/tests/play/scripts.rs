@@ -13,11 +13,11 @@ fn action(step: usize) -> impl Strategy<Value = ToolRequestMessage> {
     let call = ("[a-z]{1,5}", "[ -~é]{0,5}", any::<bool>());
     (vec(call, 0..3), proptest::option::of("[a-z]{0,3}")).prop_map(move |(calls, content)| {
         let calls = calls.into_iter().enumerate();
-        let tool_calls = calls.map(|(place, (name, text, own_id))| ToolCall {
+        let tool_calls = calls.map(|(index, (name, text, own_id))| ToolCall {
             id: if own_id {
                 "own".into()
             } else {
-                call_id(step, place)
+                call_id(step, index)
             },
             function: ToolCallFunction {
                 name: name.into(),
@@ -74,7 +74,7 @@ fn scripts_are_read_as_people_write_them() {
 }
 
 #[test]
-fn faults_are_named_by_their_place() {
+fn faults_are_named_by_their_position() {
     let fault = |text: &str| Scripted::parse(text).unwrap_err().to_string();
     assert_eq!(
         fault("[\n  {\"name\": }\n]"),

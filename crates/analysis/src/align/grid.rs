@@ -29,12 +29,12 @@ pub fn step_totals(episodes: &[impl Borrow<Episode>]) -> Vec<StepTotal> {
     let lengths = episodes.iter().map(|episode| episode.borrow().steps.len());
     let longest = lengths.max().unwrap_or_default();
     let mut keys = Keys::default();
-    let totals = (0..longest).map(|place| {
+    let totals = (0..longest).map(|index| {
         let mut total = StepTotal::default();
         let mut counts: HashMap<u32, usize> = HashMap::new();
         for episode in episodes {
             let episode = episode.borrow();
-            let Some(step) = episode.steps.get(place) else {
+            let Some(step) = episode.steps.get(index) else {
                 continue;
             };
             total.present += 1;
@@ -109,40 +109,41 @@ impl GridOrder {
     ];
 
     /// The indices of the episodes in this order.
-    pub fn places(self, episodes: &[impl Borrow<Episode>], direction: Direction) -> Vec<usize> {
-        let mut places: Vec<usize> = (0..episodes.len()).collect();
+    pub fn indices(self, episodes: &[impl Borrow<Episode>], direction: Direction) -> Vec<usize> {
+        let mut indices: Vec<usize> = (0..episodes.len()).collect();
         let turned = |order: Ordering| match direction {
             Direction::Ascending => order,
             Direction::Descending => order.reverse(),
         };
-        let of = |place: usize| {
-            let episode: &Episode = episodes[place].borrow();
+        let of = |index: usize| {
+            let episode: &Episode = episodes[index].borrow();
             episode
         };
-        let number = |place: usize| match self {
+        let number = |index: usize| match self {
             GridOrder::Chosen | GridOrder::Name => None,
-            GridOrder::Reward => of(place).reward().filter(|reward| !reward.is_nan()),
-            GridOrder::Steps => Some(of(place).steps.len() as f64),
-            GridOrder::Errors => Some(errors(of(place)) as f64),
+            GridOrder::Reward => of(index).reward().filter(|reward| !reward.is_nan()),
+            GridOrder::Steps => Some(of(index).steps.len() as f64),
+            GridOrder::Errors => Some(errors(of(index)) as f64),
         };
         match self {
             GridOrder::Chosen => {
                 if direction == Direction::Descending {
-                    places.reverse();
+                    indices.reverse();
                 }
             }
             GridOrder::Name => {
-                places.sort_by(|one, other| turned(natural(&of(*one).name, &of(*other).name)));
+                indices.sort_by(|one, other| turned(natural(&of(*one).name, &of(*other).name)));
             }
             _ => {
-                let numbers: Vec<Option<f64>> = places.iter().map(|place| number(*place)).collect();
-                places.sort_by(|one, other| match (numbers[*one], numbers[*other]) {
+                let numbers: Vec<Option<f64>> =
+                    indices.iter().map(|index| number(*index)).collect();
+                indices.sort_by(|one, other| match (numbers[*one], numbers[*other]) {
                     (Some(one), Some(other)) => turned(one.total_cmp(&other)),
                     (one, other) => other.is_some().cmp(&one.is_some()),
                 });
             }
         }
-        places
+        indices
     }
 }
 
@@ -209,7 +210,7 @@ mod tests {
             (GridOrder::Steps, Descending, [1, 0, 2]),
             (GridOrder::Errors, Ascending, [0, 1, 2]),
         ] {
-            assert_eq!(order.places(&episodes, direction), expected, "{order:?}");
+            assert_eq!(order.indices(&episodes, direction), expected, "{order:?}");
         }
     }
 }

@@ -42,7 +42,7 @@ impl<const REASONS: usize> Aligner<'_, REASONS> {
     fn gap(&mut self, mut left: Range<usize>, mut right: Range<usize>, round: usize) {
         let reason = round / ROUNDS;
         if reason >= REASONS || left.is_empty() || right.is_empty() {
-            return self.by_place(left, right);
+            return self.by_index(left, right);
         }
         let alike = |one: usize, other: usize| self.left[one][reason] == self.right[other][reason];
         let start = left.clone().zip(right.clone());
@@ -80,13 +80,13 @@ impl<const REASONS: usize> Aligner<'_, REASONS> {
         }));
     }
 
-    fn by_place(&mut self, left: Range<usize>, right: Range<usize>) {
+    fn by_index(&mut self, left: Range<usize>, right: Range<usize>) {
         let paired = left.len().min(right.len());
         self.run(left.start, right.start, paired);
         let alone = |left, right| Pair { left, right };
-        let rest = (left.start + paired..left.end).map(|place| alone(Some(place), None));
+        let rest = (left.start + paired..left.end).map(|index| alone(Some(index), None));
         self.pairs.extend(rest);
-        let rest = (right.start + paired..right.end).map(|place| alone(None, Some(place)));
+        let rest = (right.start + paired..right.end).map(|index| alone(None, Some(index)));
         self.pairs.extend(rest);
     }
 
@@ -98,19 +98,19 @@ impl<const REASONS: usize> Aligner<'_, REASONS> {
         reason: usize,
     ) -> Vec<(usize, usize)> {
         /// The index, or `None` if there are several.
-        type Places = HashMap<u32, Option<usize>>;
-        let places = |keys: &[[u32; REASONS]], range: Range<usize>| {
-            let mut places = Places::new();
-            for place in range {
-                let known = places.entry(keys[place][reason]).or_insert(Some(place));
-                if *known != Some(place) {
+        type Indices = HashMap<u32, Option<usize>>;
+        let indices = |keys: &[[u32; REASONS]], range: Range<usize>| {
+            let mut indices = Indices::new();
+            for index in range {
+                let known = indices.entry(keys[index][reason]).or_insert(Some(index));
+                if *known != Some(index) {
                     *known = None;
                 }
             }
-            places
+            indices
         };
-        let others = places(self.right, right);
-        let ours = places(self.left, left.clone());
+        let others = indices(self.right, right);
+        let ours = indices(self.left, left.clone());
         let both = left.filter_map(|one| {
             let key = self.left[one][reason];
             ours.get(&key).copied().flatten()?;
@@ -125,19 +125,19 @@ fn longest_rise(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // For each length: the pair with the lowest second index that ends an increasing subsequence of that length.
     let mut tops: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
-    for (place, pair) in pairs.iter().enumerate() {
+    for (index, pair) in pairs.iter().enumerate() {
         let pile = tops.partition_point(|top| pairs[*top].1 < pair.1);
         before.push(pile.checked_sub(1).map(|pile| tops[pile]));
         match tops.get_mut(pile) {
-            Some(top) => *top = place,
-            None => tops.push(place),
+            Some(top) => *top = index,
+            None => tops.push(index),
         }
     }
     let mut rise = Vec::with_capacity(tops.len());
     let mut at = tops.last().copied();
-    while let Some(place) = at {
-        rise.push(pairs[place]);
-        at = before[place];
+    while let Some(index) = at {
+        rise.push(pairs[index]);
+        at = before[index];
     }
     rise.reverse();
     rise

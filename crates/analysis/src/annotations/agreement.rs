@@ -91,7 +91,7 @@ fn judgements(
 
 fn thing(target: &Target) -> String {
     match target {
-        Target::Passage { place, .. } => format!("passage {place:?}"),
+        Target::Passage { position, .. } => format!("passage {position:?}"),
         other => format!("{other:?}"),
     }
 }

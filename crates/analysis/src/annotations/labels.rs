@@ -47,13 +47,13 @@ impl Labels {
     }
 
     /// Replaces the label at an index, from 0; an empty label removes it.
-    pub fn with(&self, place: usize, label: &str) -> Labels {
-        let mut words = self.0.clone();
-        match words.get_mut(place) {
-            Some(word) => label.clone_into(word),
-            None => words.push(label.to_owned()),
+    pub fn with(&self, index: usize, label: &str) -> Labels {
+        let mut labels = self.0.clone();
+        match labels.get_mut(index) {
+            Some(known) => label.clone_into(known),
+            None => labels.push(label.to_owned()),
         }
-        Labels::from(words)
+        Labels::from(labels)
     }
 }
 

@@ -230,15 +230,15 @@ fn target_to_json(target: &Target) -> Json {
         Target::Episode => return Json::Null,
         Target::Step { step } => object!({ "step": (number(*step)) }),
         Target::Passage {
-            place,
+            position,
             start,
             end,
             quote,
         } => {
-            let (part, index) = part_name(place.part);
+            let (part, index) = part_name(position.part);
             object!({
-                "step": (number(place.step)),
-                "message": (number(place.message)),
+                "step": (number(position.step)),
+                "message": (number(position.message)),
                 "part": part,
                 "index": (number(index)),
                 "start": (number(*start)),
@@ -280,7 +280,7 @@ fn target(node: Node<'_>) -> Result<Target, Fault> {
     let index = node
         .optional("index", |node| node.count())?
         .unwrap_or_default();
-    let place = TextPosition {
+    let position = TextPosition {
         step,
         message: number("message")?,
         part: node.member("part", |node| part(node, index))?,
@@ -293,7 +293,7 @@ fn target(node: Node<'_>) -> Result<Target, Fault> {
         .optional("quote", |node| node.text())?
         .unwrap_or_default();
     Ok(Target::Passage {
-        place,
+        position,
         start,
         end,
         quote,

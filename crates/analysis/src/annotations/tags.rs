@@ -56,10 +56,10 @@ pub fn set(notes: &mut Annotations, episode: &Text, tag: &str, on: bool, author:
 /// Adds the tag of a note to the tags of its episode, or removes it if the note was deleted.
 pub fn apply(note: &Annotation, tags: &mut Vec<Text>) {
     let Some(tag) = tag_of(note) else { return };
-    let place = tags.iter().position(|known| **known == *tag);
-    match (note.deleted, place) {
+    let index = tags.iter().position(|known| **known == *tag);
+    match (note.deleted, index) {
         (false, None) => tags.push(tag.into()),
-        (true, Some(place)) => drop(tags.remove(place)),
+        (true, Some(index)) => drop(tags.remove(index)),
         _ => {}
     }
 }

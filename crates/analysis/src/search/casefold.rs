@@ -104,8 +104,8 @@ impl Folding {
         }
         // The multiplication moves the high bit of byte n to bit n.
         let bits = (capitals >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        let place = self.bytes.len();
-        let (word, shift) = (place / 64, place % 64);
+        let offset = self.bytes.len();
+        let (word, shift) = (offset / 64, offset % 64);
         let known = &mut self.changed.capitals;
         if known.is_empty() {
             known.reserve_exact(self.bytes.capacity() / 64 + 2);
@@ -120,8 +120,8 @@ impl Folding {
     fn push_other(&mut self, character: char) {
         let folded = fold(character);
         if folded != character {
-            let place = self.bytes.len() as u32;
-            self.changed.others.push((place, character));
+            let offset = self.bytes.len() as u32;
+            self.changed.others.push((offset, character));
         }
         let mut room = [0; 4];
         let text = folded.encode_utf8(&mut room);
@@ -162,14 +162,14 @@ impl Folded {
 }
 
 impl Changed {
-    fn original_of(&self, place: usize, folded: char) -> char {
-        let word = self.capitals.get(place / 64);
-        if word.is_some_and(|word| word >> (place % 64) & 1 == 1) {
+    fn original_of(&self, offset: usize, folded: char) -> char {
+        let word = self.capitals.get(offset / 64);
+        if word.is_some_and(|word| word >> (offset % 64) & 1 == 1) {
             return folded.to_ascii_uppercase();
         }
         let found = self
             .others
-            .binary_search_by_key(&(place as u32), |(at, _)| *at);
+            .binary_search_by_key(&(offset as u32), |(at, _)| *at);
         found.map_or(folded, |found| self.others[found].1)
     }
 }

@@ -29,7 +29,7 @@ pub struct Document {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// The position of the text that contains it.
-    pub place: TextPosition,
+    pub position: TextPosition,
     /// The index of its first character in that text.
     pub start: usize,
     /// Its length in characters.
@@ -61,11 +61,11 @@ impl Document {
         };
         let mut folding = Folding::with_capacity(length.min(MOST_BYTES));
         let mut starts = Vec::new();
-        for (place, text) in passages(episode) {
+        for (position, text) in passages(episode) {
             if folding.len() + text.len() > MOST_BYTES {
                 break;
             }
-            starts.push((folding.len() as u32, place));
+            starts.push((folding.len() as u32, position));
             folding.push(&text);
             folding.push(BETWEEN);
         }
@@ -138,7 +138,7 @@ impl Document {
             return Snippet::default();
         };
         let first = before.char_indices().rev().take(around).last();
-        let start = hit.at - first.map_or(0, |(place, _)| before.len() - place);
+        let start = hit.at - first.map_or(0, |(offset, _)| before.len() - offset);
         let end = hit.end
             + after
                 .chars()
@@ -169,10 +169,10 @@ impl Document {
     }
 
     fn hit(&self, range: Range<usize>) -> Option<Hit> {
-        let (start, place) = *self.starts.get(self.index_of(range.start))?;
+        let (start, position) = *self.starts.get(self.index_of(range.start))?;
         let text = self.folded.text();
         Some(Hit {
-            place,
+            position,
             start: text.get(start as usize..range.start)?.chars().count(),
             length: text.get(range.clone())?.chars().count(),
             at: range.start,

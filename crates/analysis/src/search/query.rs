@@ -28,8 +28,8 @@ impl Query {
     /// Parses a query as typed by the user. An unclosed quote extends to the end. Every text is a valid query.
     pub fn parse(text: &str) -> Query {
         let mut terms: Vec<Term> = Vec::new();
-        for (place, part) in text.split('"').enumerate() {
-            if place % 2 == 1 {
+        for (index, part) in text.split('"').enumerate() {
+            if index % 2 == 1 {
                 terms.extend(Term::of(part.split_whitespace()));
             } else {
                 terms.extend(part.split_whitespace().filter_map(|word| Term::of([word])));
@@ -77,7 +77,7 @@ impl Term {
             .map(folded)
             .filter(|word| !word.is_empty())
             .collect();
-        let longest = (0..words.len()).max_by_key(|place| words[*place].len())?;
+        let longest = (0..words.len()).max_by_key(|index| words[*index].len())?;
         Some(Term {
             longest,
             finder: Finder::new(words[longest].as_bytes()).into_owned(),

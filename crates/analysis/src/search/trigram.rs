@@ -67,7 +67,7 @@ mod tests {
     fn a_filter_never_denies_what_is_there() {
         for length in [0, 2, 3, 40, 4_000, 400_000] {
             let text: String = (0..length)
-                .map(|place: u32| char::from(b'a' + (place.wrapping_mul(place) % 23) as u8))
+                .map(|index: u32| char::from(b'a' + (index.wrapping_mul(index) % 23) as u8))
                 .collect();
             let filter = TrigramFilter::of(&text);
             assert!(filter.may_have(&trigrams(&text).collect::<Vec<_>>()));

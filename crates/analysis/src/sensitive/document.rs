@@ -69,8 +69,8 @@ impl Document {
 }
 
 fn members(value: &Json, before: &str, findings: &mut Findings) {
-    let mut add = |text: &str, found: &[Sensitive], place: &str| {
-        findings.add(text, found, None, &format!("{before}{place}"));
+    let mut add = |text: &str, found: &[Sensitive], path: &str| {
+        findings.add(text, found, None, &format!("{before}{path}"));
     };
     visit(value, None, &mut String::new(), &mut add);
 }
@@ -84,15 +84,15 @@ mod tests {
     use super::super::FindingKind;
     use super::*;
 
-    fn places(text: &str) -> Vec<(FindingKind, String)> {
+    fn findings(text: &str) -> Vec<(FindingKind, String)> {
         let found = check_document(text).into_iter();
-        found.map(|one| (one.kind, one.place)).collect()
+        found.map(|one| (one.kind, one.path)).collect()
     }
 
     #[test]
-    fn places_are_members_or_lines() {
+    fn paths_are_members_or_lines() {
         let key = "sk-ant-0123456789abcdef0123";
-        for (text, place) in [
+        for (text, path) in [
             (format!("{{\"a\": [\"{key}\"]}}"), "a[0]"),
             (
                 format!("{{\"a\": 1}}\n\n{{\"b\": \"{key}\"}}\n"),
@@ -101,12 +101,12 @@ mod tests {
             (format!("a, b\n1, {key}\n"), "line 2"),
         ] {
             assert_eq!(
-                places(&text),
-                [(FindingKind::ApiKey, place.to_owned())],
+                findings(&text),
+                [(FindingKind::ApiKey, path.to_owned())],
                 "{text}"
             );
             let masked = masked_document(&text);
-            assert_eq!(places(&masked), [], "{masked}");
+            assert_eq!(findings(&masked), [], "{masked}");
             assert!(masked.contains("[API key]"), "{masked}");
         }
     }

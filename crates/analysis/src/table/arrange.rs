@@ -28,7 +28,7 @@ pub struct Arranging {
     /// The number of rows examined so far.
     seen: usize,
     /// The shown rows with their sort keys, and the bytes of the keys.
-    places: Vec<(Key, u32)>,
+    shown: Vec<(Key, u32)>,
     bytes: Vec<u8>,
     sorting: Option<Sorting>,
 }
@@ -40,7 +40,7 @@ impl Arranging {
             rows,
             wanted,
             seen: 0,
-            places: Vec::new(),
+            shown: Vec::new(),
             bytes: Vec::new(),
             sorting: None,
         }
@@ -63,12 +63,12 @@ impl Arranging {
             let bytes = &self.bytes;
             let order =
                 |one: &(Key, u32), other: &(Key, u32)| one.0.compare(other.0, bytes, direction);
-            if !sorting.advance(&mut self.places, left, order) {
+            if !sorting.advance(&mut self.shown, left, order) {
                 return None;
             }
         }
-        let places = self.places.iter();
-        let shown = places.filter_map(|(_, place)| self.rows.get(*place as usize).cloned());
+        let shown = self.shown.iter();
+        let shown = shown.filter_map(|(_, index)| self.rows.get(*index as usize).cloned());
         Some(Arc::new(shown.collect()))
     }
 
@@ -78,15 +78,15 @@ impl Arranging {
             only,
             sort,
         } = &self.wanted;
-        for place in self.seen..end {
-            let row = &self.rows[place];
+        for index in self.seen..end {
+            let row = &self.rows[index];
             let passes = |(column, filter): &(Column, Filter)| filter.passes(&row.cell(column));
             if only.as_ref().is_none_or(|only| only(row)) && filters.iter().all(passes) {
                 let key = match sort {
                     Some((column, _)) => Key::of(&row.cell(column), &mut self.bytes),
                     None => Key::Empty,
                 };
-                self.places.push((key, place as u32));
+                self.shown.push((key, index as u32));
             }
         }
         self.seen = end;
@@ -150,13 +150,13 @@ impl Sorting {
                 left -= 1;
                 let is_left = self.left < middle
                     && (self.right >= end || order(&items[self.left], &items[self.right]).is_le());
-                let place = if is_left {
+                let cursor = if is_left {
                     &mut self.left
                 } else {
                     &mut self.right
                 };
-                self.merged.push(items[*place]);
-                *place += 1;
+                self.merged.push(items[*cursor]);
+                *cursor += 1;
             }
             self.start = end;
             if end == items.len() {

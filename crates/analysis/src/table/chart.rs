@@ -123,9 +123,9 @@ impl Axis {
     pub fn place(&self, value: f64) -> f64 {
         let low = self.ticks.first().copied().unwrap_or_default();
         let high = self.ticks.last().copied().unwrap_or(1.0);
-        let place = (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
-        if place.is_finite() {
-            place.clamp(0.0, 1.0)
+        let position = (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
+        if position.is_finite() {
+            position.clamp(0.0, 1.0)
         } else {
             0.0
         }
@@ -171,7 +171,7 @@ impl Chart {
         let nearest = points.min_by(|one, other| distance(one.1).total_cmp(&distance(other.1)));
         nearest
             .filter(|(_, point)| distance(point) <= within)
-            .map(|(place, _)| place)
+            .map(|(index, _)| index)
     }
 }
 
@@ -203,9 +203,9 @@ fn category(row: &Row, column: &Column) -> Option<String> {
 }
 
 fn points(rows: &[Arc<Row>], first: &Column, second: &Column) -> Chart {
-    let known = rows.iter().enumerate().filter_map(|(place, row)| {
+    let known = rows.iter().enumerate().filter_map(|(index, row)| {
         let values = (number(row, first)?, number(row, second)?);
-        Some((place, values))
+        Some((index, values))
     });
     let known: Vec<(usize, (f64, f64))> = known.collect();
     let x = Axis::of(known.iter().map(|(_, (x, _))| *x));
@@ -229,9 +229,9 @@ fn points(rows: &[Arc<Row>], first: &Column, second: &Column) -> Chart {
 fn strips(rows: &[Arc<Row>], by: &Column, of: &Column, is_swapped: bool) -> Chart {
     const CONFIDENCE: f64 = 0.95;
     let mut known: BTreeMap<String, Vec<(usize, f64)>> = BTreeMap::new();
-    for (place, row) in rows.iter().enumerate() {
+    for (index, row) in rows.iter().enumerate() {
         if let (Some(name), Some(value)) = (category(row, by), number(row, of)) {
-            known.entry(name).or_default().push((place, value));
+            known.entry(name).or_default().push((index, value));
         }
     }
     let names = most_frequent(known.iter().map(|(name, values)| (name, values.len())));
@@ -245,9 +245,9 @@ fn strips(rows: &[Arc<Row>], by: &Column, of: &Column, is_swapped: bool) -> Char
     let mut points = Vec::new();
     let mut strips = Vec::new();
     for (number, (name, values)) in shown.into_iter().enumerate() {
-        for (place, (row, value)) in values.iter().enumerate() {
+        for (index, (row, value)) in values.iter().enumerate() {
             // Jitter over half of the strip, deterministic.
-            let spread = (place as f64 * 0.618_033_988_75).fract() - 0.5;
+            let spread = (index as f64 * 0.618_033_988_75).fract() - 0.5;
             points.push(Point {
                 row: *row,
                 x: width * (number as f64 + 0.5 + spread * 0.5),
@@ -420,8 +420,8 @@ mod tests {
             let axis = Axis::of(values.iter().copied());
             prop_assert!(axis.ticks.len() >= 2);
             for value in values {
-                let place = axis.place(value);
-                prop_assert!((0.0..=1.0).contains(&place), "{value} {axis:?}");
+                let position = axis.place(value);
+                prop_assert!((0.0..=1.0).contains(&position), "{value} {axis:?}");
             }
             let rows: Vec<Arc<Row>> = axis
                 .ticks

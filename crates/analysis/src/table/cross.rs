@@ -64,7 +64,7 @@ impl Cross {
             .collect();
         columns.sort_by(|one, other| natural(one, other));
         columns.dedup();
-        let places: BTreeMap<&str, usize> = columns
+        let indices: BTreeMap<&str, usize> = columns
             .iter()
             .enumerate()
             .map(|(at, name)| (&**name, at))
@@ -73,7 +73,7 @@ impl Cross {
         let mut rows = Vec::new();
         let mut cells: Vec<Vec<Option<Group>>> = Vec::new();
         for group in groups {
-            let Some(column) = group.second.as_deref().and_then(|name| places.get(name)) else {
+            let Some(column) = group.second.as_deref().and_then(|name| indices.get(name)) else {
                 continue;
             };
             let row = *known.entry(&group.name).or_insert_with(|| {

@@ -200,7 +200,7 @@ impl Grouping {
 
     /// Adds the next row.
     pub fn add(&mut self, row: &Row) {
-        let place = self.rows;
+        let row_index = self.rows;
         self.rows += 1;
         let reward = row.reward.filter(|reward| !reward.is_nan());
         let RolloutOf { id, branch } = row.rollout();
@@ -226,7 +226,7 @@ impl Grouping {
                 self.groups.len() - 1
             });
             let group = &mut self.groups[index];
-            group.rows.push(place);
+            group.rows.push(row_index);
             let Some(reward) = reward else { continue };
             match self.rollouts[index].entry(rollout) {
                 Entry::Occupied(mut known) if branch.is_none() || known.get().1 != branch => {

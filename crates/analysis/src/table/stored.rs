@@ -46,7 +46,7 @@ impl Row {
             "diagnostics",
             self.diagnostics.as_deref().map(diagnostics_to_json),
         );
-        put("ending", self.ending.map(|ending| ending.word().into()));
+        put("ending", self.ending.map(|ending| ending.as_str().into()));
         put("cost", self.cost.map(Json::from));
         put("seconds", self.seconds.map(Json::from));
         put("started", self.started.map(Json::from));
@@ -102,7 +102,7 @@ impl Row {
             diagnostics: value.get("diagnostics").map(diagnostics).map(Box::new),
             extra_steps: None,
             cluster: None,
-            ending: text("ending").and_then(|word| EndingKind::read(&word)),
+            ending: text("ending").and_then(|name| EndingKind::read(&name)),
             cost: number("cost"),
             seconds: number("seconds"),
             started: number("started"),

@@ -342,7 +342,7 @@ mod tests {
     use super::*;
 
     fn column() -> impl Strategy<Value = Column> {
-        let fixed = (0..NAMES.len()).prop_map(|place| NAMES[place].1.clone());
+        let fixed = (0..NAMES.len()).prop_map(|index| NAMES[index].1.clone());
         let score = "\\PC{0,8}".prop_map(|name| Column::Score(name.into()));
         let answer = "\\PC{0,8}".prop_map(|name| Column::Answer(name.into()));
         let quotes = "\\PC{0,8}".prop_map(|name| Column::AnswerQuotes(name.into()));
@@ -470,7 +470,7 @@ mod tests {
             narrowing in prop::option::of(narrowing()),
             first in 0usize..100_000,
         ) {
-            let group_sort = group_sort.map(|(place, is_up)| (GroupOrder::ALL[place], direction(is_up)));
+            let group_sort = group_sort.map(|(index, is_up)| (GroupOrder::ALL[index], direction(is_up)));
             let view = View { search, filters, sort, groups, group_sort, chart, columns, narrowing, first };
             prop_assert_eq!(View::read(&view.to_query()), view);
         }

@@ -29,7 +29,7 @@ fn a_negative_reward_is_a_loss() {
     let kinds = |episode: &Episode| -> Vec<StepKind> {
         let steps = episode.steps.iter().enumerate();
         steps
-            .map(|(place, step)| kind(episode, place, step))
+            .map(|(index, step)| kind(episode, index, step))
             .collect()
     };
     assert_eq!(

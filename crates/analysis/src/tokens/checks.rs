@@ -1,4 +1,4 @@
-//! Checks of recorded tokens. Each has a verdict, words, and the tokens that it is about.
+//! Checks of recorded tokens. Each has a verdict, a summary, and the tokens that it is about.
 //!
 //! - `template`: end-of-turn tokens, headers, messages that are not the model's.
 //! - `texts`: whether the tokens spell the messages, and whether encoding them again gives the same tokens.
@@ -19,7 +19,7 @@ use super::sections::sections;
 use super::vocabulary::Vocabulary;
 
 /// The maximum number of tokens that a check names.
-const MOST_PLACES: usize = 1_000;
+const MOST_TOKENS: usize = 1_000;
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,7 +46,7 @@ pub enum CheckKind {
 pub enum CheckResult {
     Passed,
     Failed,
-    /// It cannot be known; the words say what is missing.
+    /// It cannot be known; the summary says what is missing.
     Unknown,
 }
 
@@ -55,10 +55,10 @@ pub enum CheckResult {
 pub struct TokenCheck {
     pub kind: CheckKind,
     pub verdict: CheckResult,
-    /// The result in words.
-    pub words: String,
+    /// The result as a sentence.
+    pub summary: String,
     /// The tokens that the result is about, in order; at most 1,000.
-    pub places: Vec<usize>,
+    pub tokens: Vec<usize>,
 }
 
 impl CheckKind {
@@ -81,24 +81,24 @@ impl TokenCheck {
     fn new(
         kind: CheckKind,
         verdict: CheckResult,
-        words: impl Into<String>,
-        mut places: Vec<usize>,
+        summary: impl Into<String>,
+        mut tokens: Vec<usize>,
     ) -> TokenCheck {
-        places.truncate(MOST_PLACES);
+        tokens.truncate(MOST_TOKENS);
         TokenCheck {
             kind,
             verdict,
-            words: words.into(),
-            places,
+            summary: summary.into(),
+            tokens,
         }
     }
 
-    fn passed(kind: CheckKind, words: impl Into<String>) -> TokenCheck {
-        TokenCheck::new(kind, CheckResult::Passed, words, Vec::new())
+    fn passed(kind: CheckKind, summary: impl Into<String>) -> TokenCheck {
+        TokenCheck::new(kind, CheckResult::Passed, summary, Vec::new())
     }
 
-    fn unknown(kind: CheckKind, words: impl Into<String>) -> TokenCheck {
-        TokenCheck::new(kind, CheckResult::Unknown, words, Vec::new())
+    fn unknown(kind: CheckKind, summary: impl Into<String>) -> TokenCheck {
+        TokenCheck::new(kind, CheckResult::Unknown, summary, Vec::new())
     }
 }
 

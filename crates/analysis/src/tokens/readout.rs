@@ -49,8 +49,8 @@ impl Readout {
 }
 
 impl Clip {
-    /// What it means, in words.
-    pub fn words(self) -> &'static str {
+    /// What it means, as a label.
+    pub fn label(self) -> &'static str {
         match self {
             Clip::Within => "not clipped",
             Clip::Clipped => "clipped: no gradient",

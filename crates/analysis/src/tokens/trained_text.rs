@@ -56,7 +56,7 @@ pub fn joined(pieces: &[TrainedPiece]) -> String {
                 if !text.is_empty() && !text.ends_with('\n') {
                     text.push('\n');
                 }
-                text.push_str(&gap_words(range.len()));
+                text.push_str(&gap_text(range.len()));
                 text.push('\n');
             }
         }
@@ -64,8 +64,8 @@ pub fn joined(pieces: &[TrainedPiece]) -> String {
     text
 }
 
-/// The words for a gap of tokens.
-pub fn gap_words(tokens: usize) -> String {
+/// The text for a gap of tokens.
+pub fn gap_text(tokens: usize) -> String {
     match tokens {
         1 => "[1 token is not trained]".to_owned(),
         count => format!("[{count} tokens are not trained]"),

@@ -88,7 +88,7 @@ impl SampleGroup {
 
     /// The indices of its samples, highest reward first. Those without a reward come last, in their order.
     pub fn by_reward(&self, samples: &[Sample]) -> Vec<usize> {
-        let reward = |place: usize| samples[place].reward.filter(|reward| !reward.is_nan());
+        let reward = |index: usize| samples[index].reward.filter(|reward| !reward.is_nan());
         let mut order: Vec<usize> = self.samples.clone().collect();
         order.sort_by(|&one, &other| match (reward(one), reward(other)) {
             (Some(one), Some(other)) => other.total_cmp(&one),
@@ -201,20 +201,20 @@ impl TrainingRun {
     }
 
     /// The index of a step.
-    pub fn place_of(&self, step: i64) -> Option<usize> {
+    pub fn index_of(&self, step: i64) -> Option<usize> {
         self.steps.iter().position(|known| known.step == step)
     }
 
     /// The distribution of a measure at a step, by its index.
-    pub fn spread(&self, place: usize, measure: &Measure) -> Option<&Spread> {
+    pub fn spread(&self, index: usize, measure: &Measure) -> Option<&Spread> {
         let at = self.measures.iter().position(|known| known == measure)?;
-        self.steps.get(place)?.spreads.get(at)
+        self.steps.get(index)?.spreads.get(at)
     }
 
     /// The lowest and the highest value of a measure.
     pub fn range(&self, measure: &Measure) -> Option<(f64, f64)> {
-        let places = 0..self.steps.len();
-        let ranges = places.filter_map(|place| self.spread(place, measure)?.range());
+        let indices = 0..self.steps.len();
+        let ranges = indices.filter_map(|index| self.spread(index, measure)?.range());
         ranges.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
@@ -341,25 +341,25 @@ fn step(samples: &[Sample], range: Range<usize>, measures: &[Measure]) -> StepSu
 fn group(samples: &[Sample], range: Range<usize>) -> SampleGroup {
     let own = &samples[range.clone()];
     let task = own.iter().find_map(|sample| sample.row.task.as_ref());
-    let scored = range.clone().filter_map(|place| {
-        let reward = samples[place].reward.filter(|reward| reward.is_finite())?;
-        Some((place, reward))
+    let scored = range.clone().filter_map(|index| {
+        let reward = samples[index].reward.filter(|reward| reward.is_finite())?;
+        Some((index, reward))
     });
     let (mut best, mut worst) = (None::<(usize, f64)>, None::<(usize, f64)>);
-    for (place, reward) in scored {
+    for (index, reward) in scored {
         if best.is_none_or(|(_, known)| reward > known) {
-            best = Some((place, reward));
+            best = Some((index, reward));
         }
         if worst.is_none_or(|(_, known)| reward < known) {
-            worst = Some((place, reward));
+            worst = Some((index, reward));
         }
     }
     SampleGroup {
         key: samples[range.start].group.clone(),
         task: task.map(|task| task.id.clone()),
         reward: Spread::of(rollouts(own).map(|sample| sample.reward)),
-        best: best.map(|(place, _)| place),
-        worst: worst.map(|(place, _)| place),
+        best: best.map(|(index, _)| index),
+        worst: worst.map(|(index, _)| index),
         samples: range,
     }
 }

@@ -7,7 +7,7 @@ use volary_core::json::{Json, Text};
 
 use crate::table::Row;
 
-/// Words that name a kind of data or its place, and no run.
+/// Words that name a kind of data or where it is, and no run.
 const GENERIC: [&str; 38] = [
     "annotations",
     "batch",

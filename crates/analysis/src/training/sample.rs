@@ -112,7 +112,7 @@ impl Sample {
         }
     }
 
-    /// The label in words, with its group if that has a short name: "Group 4, sample 9".
+    /// The label to show, with its group if that has a short name: "Group 4, sample 9".
     pub fn name(&self, with_group: bool) -> String {
         /// The longest name of a group that is a number or an id, in characters. Others are whole prompts.
         const LONGEST: usize = 12;

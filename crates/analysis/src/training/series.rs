@@ -79,8 +79,8 @@ impl Series {
     }
 
     /// The point at a step, by its index; `None` if nothing is known there.
-    pub fn point(&self, run: &TrainingRun, place: usize) -> Option<SeriesPoint> {
-        let step = run.steps.get(place)?;
+    pub fn point(&self, run: &TrainingRun, index: usize) -> Option<SeriesPoint> {
+        let step = run.steps.get(index)?;
         let Series::Measure(measure) = self else {
             let mean = self.share(step)?;
             return Some(SeriesPoint {
@@ -89,7 +89,7 @@ impl Series {
                 band: (mean, mean),
             });
         };
-        let spread = run.spread(place, measure)?;
+        let spread = run.spread(index, measure)?;
         let mean = spread.mean?;
         let deviation = spread.deviation.unwrap_or_default();
         let (low, high) = spread.range().unwrap_or((mean, mean));
@@ -103,7 +103,7 @@ impl Series {
     /// The points of all steps at which something is known.
     pub fn points(&self, run: &TrainingRun) -> Vec<SeriesPoint> {
         (0..run.steps.len())
-            .filter_map(|place| self.point(run, place))
+            .filter_map(|index| self.point(run, index))
             .collect()
     }
 }
@@ -135,7 +135,7 @@ pub fn changes(run: &TrainingRun) -> Vec<Change> {
 
 /// The change of a measure; `None` if it is known at fewer than two steps.
 pub fn change(run: &TrainingRun, measure: &Measure) -> Option<Change> {
-    let spreads = (0..run.steps.len()).filter_map(|place| run.spread(place, measure));
+    let spreads = (0..run.steps.len()).filter_map(|index| run.spread(index, measure));
     let known: Vec<_> = spreads.filter(|spread| spread.mean.is_some()).collect();
     let ([start, .., end], true) = (known.as_slice(), known.len() > 1) else {
         return None;

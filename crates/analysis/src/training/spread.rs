@@ -63,10 +63,10 @@ impl Spread {
 
 /// A quantile of sorted values, interpolated.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
-    let low = place.floor() as usize;
+    let position = share * (sorted.len() - 1) as f64;
+    let low = position.floor() as usize;
     let high = (low + 1).min(sorted.len() - 1);
-    let part = place - low as f64;
+    let part = position - low as f64;
     sorted[low] + (sorted[high] - sorted[low]) * part
 }
 
@@ -91,13 +91,13 @@ impl Histogram {
         let mut counts = vec![0; bins];
         let width = (high - low) / bins as f64;
         for value in values.into_iter().filter(|value| value.is_finite()) {
-            let place = if width > 0.0 {
+            let bin = if width > 0.0 {
                 // Casts saturate: values below the range are in the first interval.
                 (((value - low) / width) as usize).min(bins - 1)
             } else {
                 0
             };
-            counts[place] += 1;
+            counts[bin] += 1;
         }
         let is_empty = counts.iter().all(|count| *count == 0);
         (!is_empty).then_some(Histogram { range, counts })

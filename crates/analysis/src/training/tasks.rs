@@ -54,8 +54,8 @@ impl Course {
         Course::Unscored,
     ];
 
-    /// The words for display.
-    pub fn words(self) -> &'static str {
+    /// The label to show.
+    pub fn label(self) -> &'static str {
         match self {
             Course::Learned => "learned",
             Course::Forgotten => "forgotten",

@@ -49,7 +49,7 @@ impl LaneOrder {
         }
     }
 
-    /// The words for display.
+    /// The label to show.
     pub const fn name(self) -> &'static str {
         match self {
             LaneOrder::LastFirst => "finished last",
@@ -97,15 +97,15 @@ impl StepTimes {
     /// The times of the samples at some indices; `None` if no sample has both a start and a duration.
     pub fn of(run: &TrainingRun, samples: &Range<usize>) -> Option<StepTimes> {
         let count = samples.len();
-        let timed = samples.clone().filter_map(|place| {
-            let row = &run.samples.get(place)?.row;
+        let timed = samples.clone().filter_map(|index| {
+            let row = &run.samples.get(index)?.row;
             let start = row.started.filter(|start| start.is_finite())?;
             let seconds = row
                 .seconds
                 .filter(|seconds| seconds.is_finite() && *seconds >= 0.0)?;
             // Its reward may come after what the file calls its duration.
             let spans = row.spans.as_deref().map_or(0.0, |spans| spans.last());
-            Some((place, start, start + seconds.max(spans)))
+            Some((index, start, start + seconds.max(spans)))
         });
         let timed: Vec<(usize, f64, f64)> = timed.collect();
         let first = timed.iter().map(|(_, from, _)| *from).reduce(f64::min)?;
@@ -114,7 +114,7 @@ impl StepTimes {
         let seconds = *ends.last()?;
         // Of fewer than ten samples, the slowest one.
         let before_tail = (ends.len() - ends.len().div_ceil(10)).checked_sub(1);
-        let tail_from = before_tail.map_or(0.0, |place| ends[place]);
+        let tail_from = before_tail.map_or(0.0, |index| ends[index]);
         let mut lanes: Vec<SampleTime> = timed
             .iter()
             .map(|(sample, from, to)| SampleTime {

@@ -32,7 +32,7 @@ fn call(id: &str, tool: &str, n: i64, reward: f64) -> StepRecord {
 fn episode(steps: &[(&str, i64)]) -> Episode {
     let steps = steps.iter().enumerate();
     let steps = steps
-        .map(|(place, (tool, n))| call(&place.to_string(), tool, *n, 0.0))
+        .map(|(index, (tool, n))| call(&index.to_string(), tool, *n, 0.0))
         .collect();
     Episode {
         steps,
@@ -98,7 +98,7 @@ fn rewards_and_starts_count_ids_do_not() {
 fn long_and_different_sequences_take_no_time() {
     let left: Vec<[u32; 1]> = (0..200_000).map(|n| [n]).collect();
     let right: Vec<[u32; 1]> = (0..200_000).rev().map(|n| [n]).collect();
-    let same = |n: u32| (0..200_000).map(|place| [place % n]).collect::<Vec<_>>();
+    let same = |n: u32| (0..200_000).map(|index| [index % n]).collect::<Vec<_>>();
     for (left, right) in [(&left, &right), (&same(2), &same(3)), (&left, &same(7))] {
         let pairs = align(left, right);
         assert_eq!(
@@ -128,12 +128,12 @@ proptest! {
         // All elements differ, so the others must all be paired with themselves.
         let left: Vec<[u32; 1]> = numbers.iter().map(|n| [*n]).collect();
         let mut right = left.clone();
-        let place = at.index(left.len() + 1);
-        right.insert(place, [5000]);
+        let index = at.index(left.len() + 1);
+        right.insert(index, [5000]);
         for pair in align(&left, &right) {
             match (pair.left, pair.right) {
                 (Some(one), Some(other)) => prop_assert_eq!(left[one], right[other]),
-                (None, Some(other)) => prop_assert_eq!(other, place),
+                (None, Some(other)) => prop_assert_eq!(other, index),
                 _ => prop_assert!(false),
             }
         }

@@ -49,7 +49,7 @@ fn target() -> impl Strategy<Value = Target> {
     );
     let passage = passage.prop_map(
         |(step, message, part, start, length, quote)| Target::Passage {
-            place: TextPosition {
+            position: TextPosition {
                 step,
                 message,
                 part,
@@ -198,7 +198,7 @@ fn the_last_judgement_of_a_thing_counts() {
 #[test]
 fn quotes_are_found_again() {
     let target = |start, end, quote: &str| Target::Passage {
-        place: TextPosition::default(),
+        position: TextPosition::default(),
         start,
         end,
         quote: quote.into(),

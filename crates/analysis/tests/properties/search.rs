@@ -50,14 +50,14 @@ proptest! {
         let first = document.first(&query);
         prop_assert_eq!(first.is_some(), expected);
         if let Some(first) = first {
-            let text = passage(&episode, first.place).unwrap();
+            let text = passage(&episode, first.position).unwrap();
             let found: String = text.chars().skip(first.start).take(first.length).collect();
             let found = folded(&found.split_whitespace().collect::<Vec<_>>().join(" "));
             let is_one = words.iter().any(|word| folded(word) == found);
             prop_assert!(is_one || found == folded(&words.join(" ")), "{}", found);
         }
         for hit in &hits {
-            let text = passage(&episode, hit.place).unwrap();
+            let text = passage(&episode, hit.position).unwrap();
             let found: String = text.chars().skip(hit.start).take(hit.length).collect();
             prop_assert!(words.iter().any(|word| folded(word) == folded(&found)));
             let snippet = document.snippet(hit, 3);
@@ -143,7 +143,7 @@ fn calls_and_blocks_are_searched_as_they_are_shown() {
         ..Episode::default()
     };
     let document = Document::of(&episode);
-    let first = |query: &str| document.first(&Query::parse(query)).map(|hit| hit.place);
+    let first = |query: &str| document.first(&Query::parse(query)).map(|hit| hit.position);
     assert_eq!(
         first("boston"),
         Some(TextPosition {

@@ -308,7 +308,7 @@ fn known_chances_over_tasks() {
     let mut rows = Vec::new();
     for (successes, tasks) in counts {
         for n in 0..tasks {
-            let trials = (0..4).map(|place| f64::from(u8::from(place < successes)));
+            let trials = (0..4).map(|index| f64::from(u8::from(index < successes)));
             rows.extend(trials.map(|reward| task(&format!("{successes}/{n}"), Some(reward))));
         }
     }
@@ -361,7 +361,7 @@ proptest! {
         most in 1_usize..700,
         is_descending: bool,
     ) {
-        let row = |(place, reward): (usize, &Option<i32>)| Arc::new(task(&place.to_string(), reward.map(f64::from)));
+        let row = |(index, reward): (usize, &Option<i32>)| Arc::new(task(&index.to_string(), reward.map(f64::from)));
         let rows: Arc<Vec<Arc<Row>>> = Arc::new(rewards.iter().enumerate().map(row).collect());
         let direction = if is_descending { Direction::Descending } else { Direction::Ascending };
         let wanted = Wanted { sort: Some((Column::Reward, direction)), ..Wanted::default() };

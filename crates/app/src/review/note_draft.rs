@@ -209,9 +209,9 @@ mod tests {
 
     #[test]
     fn a_written_note_leaves_an_empty_form() {
-        let place = Default::default();
+        let position = Default::default();
         let passage = Target::Passage {
-            place,
+            position,
             start: 0,
             end: 2,
             quote: "as".into(),

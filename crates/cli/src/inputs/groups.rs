@@ -101,7 +101,7 @@ fn above(folder: &Path) -> (PathBuf, PathBuf) {
         return (run.to_owned(), Path::new(name_of(samples)).join(model));
     }
     match (folder.parent(), folder.file_name()) {
-        (Some(parent), Some(_)) if together::says_place(name_of(folder)) => {
+        (Some(parent), Some(_)) if together::says_run_position(name_of(folder)) => {
             (parent.to_owned(), name_of(folder).into())
         }
         (_, None) => above_unnamed(folder).unwrap_or_else(|| (folder.to_owned(), PathBuf::new())),
@@ -112,7 +112,7 @@ fn above(folder: &Path) -> (PathBuf, PathBuf) {
 /// Like [`above`], for a path without the name of its folder, such as `.`. The empty path is the working directory.
 fn above_unnamed(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let real = Path::new(".").join(folder).canonicalize().ok()?;
-    let name = Some(name_of(&real)).filter(|name| together::says_place(name))?;
+    let name = Some(name_of(&real)).filter(|name| together::says_run_position(name))?;
     Some((folder.join(".."), name.into()))
 }
 

@@ -10,7 +10,7 @@ pub struct Batches<'a> {
     dataset: &'a dyn TaskDataset,
     size: usize,
     /// The remaining indices; `None` for endless datasets.
-    places: Option<std::vec::IntoIter<usize>>,
+    indices: Option<std::vec::IntoIter<usize>>,
 }
 
 impl<'a> Batches<'a> {
@@ -24,17 +24,17 @@ impl<'a> Batches<'a> {
         if size == 0 {
             return Err(DatasetError::EmptyBatches);
         }
-        let places = dataset.length().map(|length| {
-            let mut places: Vec<usize> = (0..length).collect();
+        let indices = dataset.length().map(|length| {
+            let mut indices: Vec<usize> = (0..length).collect();
             if let Some(random) = shuffle {
-                random.shuffle(&mut places);
+                random.shuffle(&mut indices);
             }
-            places.into_iter()
+            indices.into_iter()
         });
         Ok(Batches {
             dataset,
             size,
-            places,
+            indices,
         })
     }
 }
@@ -43,17 +43,17 @@ impl Iterator for Batches<'_> {
     type Item = Result<Vec<Box<dyn Environment>>, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Some(places) = &mut self.places else {
+        let Some(indices) = &mut self.indices else {
             return Some((0..self.size).map(|_| self.dataset.environment()).collect());
         };
-        let batch: Vec<usize> = places.take(self.size).collect();
+        let batch: Vec<usize> = indices.take(self.size).collect();
         if batch.is_empty() {
             return None;
         }
         let environments = batch.into_iter();
         Some(
             environments
-                .map(|place| self.dataset.environment_at(place))
+                .map(|index| self.dataset.environment_at(index))
                 .collect(),
         )
     }

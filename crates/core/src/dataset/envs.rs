@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn places_past_the_end_are_an_error() {
+    fn indices_past_the_end_are_an_error() {
         let error = dataset().environment_at(3).err();
         let expected = DatasetError::OutOfRange {
             index: 3,

@@ -244,8 +244,8 @@ mod tests {
         ) {
             let ran = schedule(&calls);
             prop_assert_eq!(ran.len(), calls.len());
-            for (place, call) in ran.iter().enumerate() {
-                for other in &ran[place + 1..] {
+            for (index, call) in ran.iter().enumerate() {
+                for other in &ran[index + 1..] {
                     if call.access == Access::Write || other.access == Access::Write {
                         let apart = call.ended <= other.began || other.ended <= call.began;
                         prop_assert!(apart, "{call:?} beside {other:?}");

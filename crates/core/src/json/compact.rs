@@ -52,8 +52,8 @@ fn write(out: &mut String, value: &Json) {
         Json::Text(text) => write_text(out, text),
         Json::List(list) => {
             out.push('[');
-            for (place, element) in list.iter().enumerate() {
-                if place > 0 {
+            for (index, element) in list.iter().enumerate() {
+                if index > 0 {
                     out.push(',');
                 }
                 write(out, element);
@@ -66,8 +66,8 @@ fn write(out: &mut String, value: &Json) {
 
 fn write_members<'a>(out: &mut String, members: impl Iterator<Item = (&'a super::Key, &'a Json)>) {
     out.push('{');
-    for (place, (key, value)) in members.enumerate() {
-        if place > 0 {
+    for (index, (key, value)) in members.enumerate() {
+        if index > 0 {
             out.push(',');
         }
         write_text(out, key);
@@ -80,9 +80,9 @@ fn write_members<'a>(out: &mut String, members: impl Iterator<Item = (&'a super:
 fn write_text(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
-    while let Some(place) = rest.bytes().position(needs_escape) {
-        out.push_str(&rest[..place]);
-        match rest.as_bytes()[place] {
+    while let Some(offset) = rest.bytes().position(needs_escape) {
+        out.push_str(&rest[..offset]);
+        match rest.as_bytes()[offset] {
             b'"' => out.push_str("\\\""),
             b'\\' => out.push_str("\\\\"),
             b'\n' => out.push_str("\\n"),
@@ -92,7 +92,7 @@ fn write_text(out: &mut String, text: &str) {
             0xc => out.push_str("\\f"),
             other => write_unit(out, u16::from(other)),
         }
-        rest = &rest[place + 1..];
+        rest = &rest[offset + 1..];
     }
     out.push_str(rest);
     out.push('"');

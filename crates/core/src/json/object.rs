@@ -46,16 +46,16 @@ impl Object {
     /// value.
     fn from_repeated(mut pairs: Vec<(Key, Json)>, last_wins: bool) -> Self {
         // Nearly all objects are small and have distinct keys.
-        let repeats = |(place, (key, _)): (usize, &(Key, Json))| {
-            pairs[..place].iter().any(|(earlier, _)| earlier == key)
+        let repeats = |(index, (key, _)): (usize, &(Key, Json))| {
+            pairs[..index].iter().any(|(earlier, _)| earlier == key)
         };
         if pairs.len() <= 16 && !pairs.iter().enumerate().any(repeats) {
             return Object { pairs };
         }
         // Groups equal keys, in the order of their positions. A heap, because sorting code is large, and nothing else
         // in the first load sorts.
-        let places = pairs.iter().enumerate();
-        let heap: BinaryHeap<(&str, usize)> = places.map(|(at, (key, _))| (&**key, at)).collect();
+        let indexed = pairs.iter().enumerate();
+        let heap: BinaryHeap<(&str, usize)> = indexed.map(|(at, (key, _))| (&**key, at)).collect();
         let sorted = heap.into_sorted_vec().into_iter();
         let order: Vec<usize> = sorted.map(|(_, at)| at).collect();
         let repeated: Vec<&[usize]> = order
@@ -70,7 +70,7 @@ impl Object {
                 {
                     pairs[first].1 = std::mem::take(&mut pairs[last].1);
                 }
-                equal[1..].iter().for_each(|place| keep[*place] = false);
+                equal[1..].iter().for_each(|index| keep[*index] = false);
             }
             let mut keep = keep.into_iter();
             pairs.retain(|_| keep.next().unwrap_or(true));
@@ -114,7 +114,7 @@ impl Object {
         let key = key.into();
         let value = value.into();
         match self.get_mut(&key) {
-            Some(place) => Some(std::mem::replace(place, value)),
+            Some(slot) => Some(std::mem::replace(slot, value)),
             None => {
                 self.pairs.push((key, value));
                 None
@@ -137,8 +137,8 @@ impl Object {
 
     /// Removes a member; the others keep their order.
     pub fn remove(&mut self, key: &str) -> Option<Json> {
-        let place = self.pairs.iter().position(|(known, _)| known == key)?;
-        Some(self.pairs.remove(place).1)
+        let index = self.pairs.iter().position(|(known, _)| known == key)?;
+        Some(self.pairs.remove(index).1)
     }
 
     /// The pairs in order.

@@ -81,11 +81,11 @@ impl Printable {
 
     fn find(&mut self, code: u32) {
         let mut start = 0;
-        for (place, length) in RUNS.iter().enumerate() {
+        for (index, length) in RUNS.iter().enumerate() {
             let end = start + length;
             if code < end {
                 self.run = start..end;
-                self.printable = place % 2 == 1;
+                self.printable = index % 2 == 1;
                 return;
             }
             start = end;

@@ -176,7 +176,7 @@ impl<'a> Parser<'a> {
             // `opening` has read the non-empty ones.
             Some(b'[') => Ok(self.empty(b']', Json::List(Vec::new()))),
             Some(b'{') => Ok(self.empty(b'}', Json::Object(Object::new()))),
-            _ => self.word(&[
+            _ => self.keyword(&[
                 ("null", Json::Null),
                 ("true", Json::Bool(true)),
                 ("false", Json::Bool(false)),
@@ -194,10 +194,10 @@ impl<'a> Parser<'a> {
         value
     }
 
-    fn word(&mut self, words: &[(&str, Json)]) -> Result<Json, Fault> {
-        for (word, value) in words {
-            if self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
-                self.at += word.len();
+    fn keyword(&mut self, keywords: &[(&str, Json)]) -> Result<Json, Fault> {
+        for (keyword, value) in keywords {
+            if self.text.as_bytes()[self.at..].starts_with(keyword.as_bytes()) {
+                self.at += keyword.len();
                 return Ok(value.clone());
             }
         }
@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
             Some(b'1'..=b'9') => self.skip_digits(),
             _ => {
                 self.at = start;
-                return self.word(&[("-Infinity", Json::Float(f64::NEG_INFINITY))]);
+                return self.keyword(&[("-Infinity", Json::Float(f64::NEG_INFINITY))]);
             }
         }
         let whole = self.at;

@@ -39,8 +39,8 @@ fn write(out: &mut String, value: &Json) {
         Json::Text(text) => write_text_repr(out, text),
         Json::List(list) => {
             out.push('[');
-            for (place, element) in list.iter().enumerate() {
-                if place > 0 {
+            for (index, element) in list.iter().enumerate() {
+                if index > 0 {
                     out.push_str(", ");
                 }
                 write(out, element);
@@ -49,8 +49,8 @@ fn write(out: &mut String, value: &Json) {
         }
         Json::Object(object) => {
             out.push('{');
-            for (place, (key, value)) in object.iter().enumerate() {
-                if place > 0 {
+            for (index, (key, value)) in object.iter().enumerate() {
+                if index > 0 {
                     out.push_str(", ");
                 }
                 write_text_repr(out, key);

@@ -23,8 +23,8 @@ pub fn strip(text: &str) -> &str {
 /// The value of a decimal digit of any script.
 pub fn decimal_digit(character: char) -> Option<u8> {
     let code = u32::from(character);
-    let place = ZEROS.partition_point(|zero| *zero <= code).checked_sub(1)?;
-    let value = code - ZEROS.get(place)?;
+    let index = ZEROS.partition_point(|zero| *zero <= code).checked_sub(1)?;
+    let value = code - ZEROS.get(index)?;
     u8::try_from(value).ok().filter(|value| *value < 10)
 }
 

@@ -78,8 +78,8 @@ fn write(out: &mut String, value: &Json, layout: &Layout, level: usize) {
                 return;
             }
             out.push('[');
-            for (place, element) in list.iter().enumerate() {
-                if place > 0 {
+            for (index, element) in list.iter().enumerate() {
+                if index > 0 {
                     out.push_str(layout.separator);
                 }
                 layout.break_line(out, level + 1);
@@ -98,8 +98,8 @@ fn write_object(out: &mut String, object: &Object, layout: &Layout, level: usize
         return;
     }
     out.push('{');
-    for (place, (key, value)) in object.iter().enumerate() {
-        if place > 0 {
+    for (index, (key, value)) in object.iter().enumerate() {
+        if index > 0 {
             out.push_str(layout.separator);
         }
         layout.break_line(out, level + 1);
@@ -201,11 +201,11 @@ mod tests {
 
     #[test]
     fn eight_bytes_at_once_classify_like_single_ones() {
-        for place in 0..8 {
+        for offset in 0..8 {
             for byte in 0..=u8::MAX {
                 for around in [b' ', b'~', b'!', b'#', b'[', b']'] {
                     let mut bytes = [around; 8];
-                    bytes[place] = byte;
+                    bytes[offset] = byte;
                     assert_eq!(any_needs_escape(bytes), needs_escape(byte), "{bytes:?}");
                 }
             }

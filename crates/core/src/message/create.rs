@@ -30,13 +30,13 @@ impl Message {
 pub fn png_data_url(bytes: &[u8]) -> Text {
     let mut url = String::from("data:image/png;base64,");
     for group in bytes.chunks(3) {
-        let byte = |place: usize| u32::from(group.get(place).copied().unwrap_or_default());
+        let byte = |index: usize| u32::from(group.get(index).copied().unwrap_or_default());
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for place in 0..4 {
-            let digit = bits >> (18 - 6 * place) & 0x3f;
+        for index in 0..4 {
+            let digit = bits >> (18 - 6 * index) & 0x3f;
             // A group of n bytes is encoded as n + 1 digits.
             url.push(match ALPHABET.get(digit as usize) {
-                Some(digit) if place <= group.len() => char::from(*digit),
+                Some(digit) if index <= group.len() => char::from(*digit),
                 _ => '=',
             });
         }

@@ -208,9 +208,9 @@ fn calls(object: &Object, notes: &mut Notes) -> Result<(Vec<ToolCall>, usize), F
     };
     given += 1;
     let mut tool_calls = Vec::new();
-    for (place, value) in fields::list("tool_calls", value)?.iter().enumerate() {
+    for (index, value) in fields::list("tool_calls", value)?.iter().enumerate() {
         let call = ToolCall::read_noting(value, notes)
-            .map_err(|error| error.within(&format!("[{place}]")).within("tool_calls"))?;
+            .map_err(|error| error.within(&format!("[{index}]")).within("tool_calls"))?;
         tool_calls.push(call);
         // Id, function, arguments and name are required; the type is optional.
         given += 4 + usize::from(value.get("type").is_some());

@@ -23,8 +23,8 @@ impl fmt::Display for ToolRequestMessage {
         }
         let content = text_repr(content);
         write!(formatter, "Tool request message {content} for tool calls: ")?;
-        for (place, call) in self.tool_calls.iter().enumerate() {
-            let separator = if place > 0 { "; " } else { "" };
+        for (index, call) in self.tool_calls.iter().enumerate() {
+            let separator = if index > 0 { "; " } else { "" };
             write!(formatter, "{separator}{call} [id={}]", call.id)?;
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::words::{self, JsonType};
+use super::messages::{self, JsonType};
 use super::{CHECKS_LIMIT, DEPTH_LIMIT, resolve};
 use crate::fields::FieldError;
 use crate::json::{Json, Key, Object};
@@ -61,7 +61,7 @@ impl<'a> Checker<'a> {
         if kinds.peek().is_some() && !kinds.any(|kind| kind.holds(value)) {
             // A value of the wrong type gets only that error.
             let kinds: Vec<JsonType> = JsonType::of_schema(schema).collect();
-            return self.report(words::wrong_type(&kinds, value));
+            return self.report(messages::wrong_type(&kinds, value));
         }
         if let Some(constant) = schema.get("const")
             && !equal(constant, value)
@@ -71,7 +71,7 @@ impl<'a> Checker<'a> {
         if let Some(Json::List(options)) = schema.get("enum")
             && !options.iter().any(|option| equal(option, value))
         {
-            self.report(words::not_an_option(options));
+            self.report(messages::not_an_option(options));
         }
         if let Some(Json::List(parts)) = schema.get("allOf") {
             parts.iter().for_each(|part| self.check(part, value));
@@ -114,7 +114,7 @@ impl<'a> Checker<'a> {
                 let resolved = branches
                     .iter()
                     .filter_map(|branch| resolve(self.root, branch)?.as_object());
-                let wanted = words::any_of(resolved);
+                let wanted = messages::any_of(resolved);
                 self.report(wanted);
             }
         }
@@ -135,8 +135,8 @@ impl<'a> Checker<'a> {
                     self.within(&member(name), |checker| checker.check(property, value));
                 }
                 (None, Some(Json::Bool(false))) => {
-                    let words = words::unknown(properties);
-                    self.within(&member(name), |checker| checker.report(words));
+                    let message = messages::unknown(properties);
+                    self.within(&member(name), |checker| checker.report(message));
                 }
                 (None, Some(schema)) => {
                     self.within(&member(name), |checker| checker.check(schema, value));
@@ -151,9 +151,9 @@ impl<'a> Checker<'a> {
             .get("prefixItems")
             .and_then(Json::as_list)
             .unwrap_or_default();
-        for (place, element) in list.iter().enumerate() {
-            if let Some(schema) = prefix.get(place).or(schema.get("items")) {
-                self.within(&format!("[{place}]"), |checker| {
+        for (index, element) in list.iter().enumerate() {
+            if let Some(schema) = prefix.get(index).or(schema.get("items")) {
+                self.within(&format!("[{index}]"), |checker| {
                     checker.check(schema, element);
                 });
             }
@@ -163,7 +163,7 @@ impl<'a> Checker<'a> {
         {
             self.report(format!(
                 "must have at least {}",
-                words::count(least, "element")
+                messages::count(least, "element")
             ));
         }
         if let Some(most) = limit(schema, "maxItems")
@@ -171,15 +171,15 @@ impl<'a> Checker<'a> {
         {
             self.report(format!(
                 "must have at most {}",
-                words::count(most, "element")
+                messages::count(most, "element")
             ));
         }
         if schema.get("uniqueItems") == Some(&Json::Bool(true)) {
-            let repeated = list.iter().enumerate().find(|(place, element)| {
-                list[..*place].iter().any(|earlier| equal(earlier, element))
+            let repeated = list.iter().enumerate().find(|(index, element)| {
+                list[..*index].iter().any(|earlier| equal(earlier, element))
             });
-            if let Some((place, _)) = repeated {
-                self.within(&format!("[{place}]"), |checker| {
+            if let Some((index, _)) = repeated {
+                self.within(&format!("[{index}]"), |checker| {
                     checker.report("is a duplicate; elements must be unique");
                 });
             }
@@ -192,7 +192,7 @@ impl<'a> Checker<'a> {
         {
             self.report(match least {
                 1.0 => "must not be empty".to_owned(),
-                least => format!("must have at least {}", words::count(least, "character")),
+                least => format!("must have at least {}", messages::count(least, "character")),
             });
         }
     }
@@ -203,12 +203,12 @@ impl<'a> Checker<'a> {
         if let Some(least) = limit(schema, "minimum")
             && (size < least || size.is_nan())
         {
-            self.report(format!("must be at least {}", words::number(least)));
+            self.report(format!("must be at least {}", messages::number(least)));
         }
         if let Some(most) = limit(schema, "maximum")
             && (size > most || size.is_nan())
         {
-            self.report(format!("must be at most {}", words::number(most)));
+            self.report(format!("must be at most {}", messages::number(most)));
         }
     }
 

@@ -169,9 +169,9 @@ impl ToolBuilder {
         if self.description.is_empty() {
             return Err(BuildError::MissingDescription { tool: self.name });
         }
-        for (place, parameter) in self.parameters.iter().enumerate() {
+        for (index, parameter) in self.parameters.iter().enumerate() {
             let name = Text::from(&*parameter.name);
-            let earlier = &self.parameters[..place];
+            let earlier = &self.parameters[..index];
             if [STATE, CALL_ID].contains(&&*name) {
                 return Err(BuildError::Injected { parameter: name });
             }

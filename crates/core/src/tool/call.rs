@@ -188,8 +188,8 @@ impl fmt::Display for ToolCall {
 impl fmt::Display for ToolCallFunction {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}(", self.name)?;
-        for (place, (key, value)) in self.arguments.iter().enumerate() {
-            let separator = if place > 0 { ", " } else { "" };
+        for (index, (key, value)) in self.arguments.iter().enumerate() {
+            let separator = if index > 0 { ", " } else { "" };
             write!(formatter, "{separator}{key}='{}'", value.to_display())?;
         }
         formatter.write_str(")")

@@ -36,7 +36,7 @@ pub trait Parameter: Sized {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterError {
     /// The path within the value: empty, or such as `[2].name`.
-    pub place: String,
+    pub path: String,
     /// The reason.
     pub problem: String,
 }
@@ -53,7 +53,7 @@ impl ParameterError {
     /// Another error of the whole value.
     pub fn new(problem: impl Into<String>) -> Self {
         ParameterError {
-            place: String::new(),
+            path: String::new(),
             problem: problem.into(),
         }
     }
@@ -61,21 +61,21 @@ impl ParameterError {
     /// The same error, with the path prefixed by the index in the parent list.
     #[must_use]
     pub fn at_index(mut self, index: usize) -> Self {
-        self.place = format!("[{index}]{}", self.place);
+        self.path = format!("[{index}]{}", self.path);
         self
     }
 
     /// The same error, with the path prefixed by the key in the parent object.
     #[must_use]
     pub fn at_key(mut self, key: &str) -> Self {
-        self.place = format!(".{key}{}", self.place);
+        self.path = format!(".{key}{}", self.path);
         self
     }
 }
 
 impl fmt::Display for ParameterError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} {}", self.place, self.problem)
+        write!(formatter, "{} {}", self.path, self.problem)
     }
 }
 

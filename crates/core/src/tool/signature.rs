@@ -95,7 +95,7 @@ impl Signature {
     fn unfit(&self, name: &str, error: &ParameterError) -> ToolError {
         ToolError::arguments(format!(
             "{}() argument '{name}{}' {}",
-            self.function, error.place, error.problem
+            self.function, error.path, error.problem
         ))
     }
 
@@ -140,8 +140,8 @@ impl Signature {
 pub fn argument<T: Parameter>(arguments: &Object, name: &str) -> Result<T, ToolError> {
     match arguments.get(name) {
         Some(value) => T::read(value).map_err(|error| {
-            let ParameterError { place, problem } = error;
-            ToolError::arguments(format!("argument '{name}{place}' {problem}"))
+            let ParameterError { path, problem } = error;
+            ToolError::arguments(format!("argument '{name}{path}' {problem}"))
         }),
         None => Err(ToolError::arguments(format!(
             "argument '{name}' is missing"

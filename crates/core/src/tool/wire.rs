@@ -104,8 +104,8 @@ impl Parameters {
         let required = names
             .iter()
             .enumerate()
-            .map(|(place, name)| {
-                fields::text(&format!("[{place}]"), name).map_err(|error| error.within("required"))
+            .map(|(index, name)| {
+                fields::text(&format!("[{index}]"), name).map_err(|error| error.within("required"))
             })
             .collect::<Result<_, _>>()?;
         let mut extras = object.clone();

@@ -282,12 +282,12 @@ pub fn read_rows(text: &str) -> Result<Vec<Row>, String> {
     let rows = if text.starts_with('[') {
         let list = Json::parse(text).map_err(|error| error.to_string())?;
         let list = list.as_list().unwrap_or_default().iter().enumerate();
-        list.map(|(place, row)| {
+        list.map(|(index, row)| {
             let row = row
                 .as_object()
                 .ok_or_else(|| Text::from("must be an object"));
             let row = row.and_then(Row::read);
-            row.map_err(|reason| format!("question {}: {reason}", place + 1))
+            row.map_err(|reason| format!("question {}: {reason}", index + 1))
         })
         .collect::<Result<Vec<_>, _>>()?
     } else {

@@ -66,7 +66,7 @@ struct Tree {
 struct Open {
     name: String,
     /// Its index among the returned elements, if it is one.
-    place: Option<usize>,
+    index: Option<usize>,
 }
 
 impl Tree {
@@ -88,15 +88,15 @@ impl Tree {
             true => " ",
             false => &data,
         };
-        for place in self.open.iter().filter_map(|open| open.place) {
-            self.found[place].text.push_str(text);
+        for index in self.open.iter().filter_map(|open| open.index) {
+            self.found[index].text.push_str(text);
         }
     }
 
     fn start(&mut self, name: String, class: String, closed: bool) {
         self.end_data();
         let is_wanted = WANTED.contains(&&*name);
-        let place = is_wanted.then_some(self.found.len());
+        let index = is_wanted.then_some(self.found.len());
         if is_wanted {
             self.found.push(Element {
                 name: name.clone(),
@@ -105,14 +105,14 @@ impl Tree {
             });
         }
         if !closed && !EMPTY.contains(&&*name) {
-            self.open.push(Open { name, place });
+            self.open.push(Open { name, index });
         }
     }
 
     fn end(&mut self, name: &str) {
         self.end_data();
-        if let Some(place) = self.open.iter().rposition(|open| open.name == name) {
-            self.open.truncate(place);
+        if let Some(index) = self.open.iter().rposition(|open| open.name == name) {
+            self.open.truncate(index);
         }
     }
 }
@@ -252,8 +252,8 @@ fn character(code: u32) -> Option<char> {
         0x152, 0x8d, 0x17d, 0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
         0x2dc, 0x2122, 0x161, 0x203a, 0x153, 0x9d, 0x17e, 0x178,
     ];
-    let place = usize::try_from(code).ok()?.checked_sub(0x80);
-    match place.and_then(|place| WINDOWS.get(place)) {
+    let index = usize::try_from(code).ok()?.checked_sub(0x80);
+    match index.and_then(|index| WINDOWS.get(index)) {
         Some(code) => char::from_u32(u32::from(*code)),
         None => char::from_u32(code),
     }

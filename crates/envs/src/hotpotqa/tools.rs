@@ -241,12 +241,12 @@ fn lookup(#[tool(schema = String)] keyword: &Json, state: &mut World) -> Result<
         state.lookup_index = 0;
     }
     let next = usize::try_from(state.lookup_index).ok();
-    let Some(line) = next.and_then(|place| state.lookup_results.get(place)) else {
+    let Some(line) = next.and_then(|index| state.lookup_results.get(index)) else {
         return Ok("No more results.".to_owned());
     };
-    let (place, count) = (state.lookup_index + 1, state.lookup_results.len());
-    let shown = format!("(Result {place} / {count}) {line}");
-    state.lookup_index = place;
+    let (number, count) = (state.lookup_index + 1, state.lookup_results.len());
+    let shown = format!("(Result {number} / {count}) {line}");
+    state.lookup_index = number;
     state.last_action_is_lookup = true;
     Ok(shown)
 }

@@ -163,11 +163,11 @@ struct Book<'a> {
 
 impl<'a> Data<'a> {
     /// The members, rotated to begin at an index.
-    fn members_from(&self, place: usize) -> impl Iterator<Item = Member<'a>> {
+    fn members_from(&self, start: usize) -> impl Iterator<Item = Member<'a>> {
         let members: Vec<_> = self.members.into_iter().flat_map(Object::iter).collect();
         let count = members.len();
         let books = self.books;
-        let round = (0..count).map(move |step| members[(place + step) % count]);
+        let round = (0..count).map(move |step| members[(start + step) % count]);
         round.map(move |(id, record)| Member::new(id, record, books))
     }
 

@@ -146,9 +146,9 @@ const PAY_FEES: TauTool = TauTool {
 /// The index of a member's loan of a book.
 fn loan(member: &Json, book: &Json) -> Computed<Option<usize>> {
     let loans = list(field(member, "loans")?)?;
-    for (place, loan) in loans.iter().enumerate() {
+    for (index, loan) in loans.iter().enumerate() {
         if equal(field(loan, "book_id")?, book) {
-            return Ok(Some(place));
+            return Ok(Some(index));
         }
     }
     Ok(None)
@@ -171,13 +171,13 @@ fn renew(state: &mut State, arguments: &Arguments<'_>) -> Computed<Option<String
     let Some(member) = state.find("members", id)? else {
         return refused("member not found");
     };
-    let Some(place) = loan(member, book_id)? else {
+    let Some(index) = loan(member, book_id)? else {
         return refused("the member does not have this book on loan");
     };
     if less(&MOST_FEES.into(), field(member, "fees")?)? {
         return refused("fees above 10.00 have to be paid first");
     }
-    let loan = &list(field(member, "loans")?)?[place];
+    let loan = &list(field(member, "loans")?)?[index];
     let renewals = field(loan, "renewals")?;
     if !less(renewals, &MOST_RENEWALS.into())? {
         return refused("the loan was renewed twice already");
@@ -188,7 +188,7 @@ fn renew(state: &mut State, arguments: &Arguments<'_>) -> Computed<Option<String
     }
     let member = state.record_mut("members", id)?;
     let loans = list_mut(field_mut(member, "loans")?)?;
-    if let Some(loan) = loans.get_mut(place) {
+    if let Some(loan) = loans.get_mut(index) {
         set(loan, "due", RENEWED_UNTIL)?;
         set(loan, "renewals", more)?;
     }

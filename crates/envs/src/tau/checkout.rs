@@ -289,19 +289,19 @@ fn text_of(read: ReadFile<'_>, path: &str) -> Result<Text, CheckoutError> {
 
 /// The tasks in the list assigned to a name.
 fn tasks(source: &str, name: &str) -> Result<Vec<Task>, LiteralError> {
-    let fault = |place: usize, reason: &str| LiteralError {
+    let fault = |index: usize, reason: &str| LiteralError {
         line: 1,
-        reason: format!("{name}[{place}]: {reason}"),
+        reason: format!("{name}[{index}]: {reason}"),
     };
     let Json::List(list) = assigned(source, name)? else {
         return Err(fault(0, "a list of tasks is needed"));
     };
     let tasks = list.iter().enumerate();
     tasks
-        .map(|(place, task)| {
+        .map(|(index, task)| {
             let wrong = || {
                 fault(
-                    place,
+                    index,
                     "user_id, instruction, actions and outputs are needed",
                 )
             };

@@ -21,9 +21,9 @@ pub struct Contents {
 
 /// The path from the root of the repository, if the file is required.
 pub fn needed(path: &str) -> Option<&str> {
-    let place = path.rfind(ENVIRONMENTS)?;
-    let starts_a_name = place == 0 || path.as_bytes().get(place - 1) == Some(&b'/');
-    let path = path.get(place..).filter(|_| starts_a_name)?;
+    let offset = path.rfind(ENVIRONMENTS)?;
+    let starts_a_name = offset == 0 || path.as_bytes().get(offset - 1) == Some(&b'/');
+    let path = path.get(offset..).filter(|_| starts_a_name)?;
     let is_needed = path == CUSTOMER_SOURCE || Original::ALL.into_iter().any(|one| one.has(path));
     is_needed.then_some(path)
 }

@@ -23,7 +23,7 @@ impl Table {
     pub fn new(name: &'static str, records: Object) -> Self {
         let records: Vec<(Key, Json)> = records.into_iter().collect();
         let mut sorted: Vec<usize> = (0..records.len()).collect();
-        sorted.sort_unstable_by_key(|place| &*records[*place].0);
+        sorted.sort_unstable_by_key(|index| &*records[*index].0);
         Table {
             name,
             records,
@@ -42,9 +42,9 @@ impl Table {
     }
 
     /// The index of a key.
-    pub fn place(&self, key: &str) -> Option<usize> {
-        let key_at = |place: &usize| &*self.records[*place].0;
-        let found = self.sorted.binary_search_by(|place| key_at(place).cmp(key));
+    pub fn index_of(&self, key: &str) -> Option<usize> {
+        let key_at = |index: &usize| &*self.records[*index].0;
+        let found = self.sorted.binary_search_by(|index| key_at(index).cmp(key));
         found.ok().map(|at| self.sorted[at])
     }
 }

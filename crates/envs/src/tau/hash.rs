@@ -66,8 +66,8 @@ pub fn write_tuple<T>(
     mut write: impl FnMut(&mut String, T),
 ) {
     out.push('(');
-    for (place, element) in elements.into_iter().enumerate() {
-        if place > 0 {
+    for (index, element) in elements.into_iter().enumerate() {
+        if index > 0 {
             out.push_str(", ");
         }
         write(out, element);

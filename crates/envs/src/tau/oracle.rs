@@ -18,10 +18,10 @@ pub fn next_action(input: &ViewInput<'_>, task: &Task) -> Option<ToolRequestMess
     let mut taken = exchanges(input.messages);
     let mut gold = task.actions.iter();
     let next = gold.find(|action| {
-        let place = taken.iter().position(|one| {
+        let index = taken.iter().position(|one| {
             one.tool() == &*action.name && one.call.function.arguments == action.kwargs
         });
-        place.map(|place| taken.swap_remove(place)).is_none()
+        index.map(|index| taken.swap_remove(index)).is_none()
     });
     let (name, arguments): (Text, Object) = match next {
         Some(action) => (action.name.clone(), action.kwargs.clone()),

@@ -80,9 +80,7 @@ fn choose(n: u64, k: u64) -> BigInt {
         return BigInt::from(0);
     }
     let k = k.min(n - k);
-    (0..k).fold(BigInt::from(1), |product, place| {
-        product * (n - place) / (place + 1)
-    })
+    (0..k).fold(BigInt::from(1), |product, i| product * (n - i) / (i + 1))
 }
 
 #[cfg(test)]

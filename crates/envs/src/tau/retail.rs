@@ -45,8 +45,8 @@ const PAYMENT_METHOD_ID: Parameter = Parameter {
 };
 
 /// The element of a list at an index.
-fn at(list: &Json, place: usize) -> Computed<&Json> {
-    let found = list.as_list().and_then(|list| list.get(place));
+fn at(list: &Json, index: usize) -> Computed<&Json> {
+    let found = list.as_list().and_then(|list| list.get(index));
     found.ok_or_else(out_of_range)
 }
 

@@ -63,11 +63,11 @@ impl State {
             return Ok(None);
         };
         let (table, written) = self.table(table)?;
-        Ok(match table.place(key) {
-            Some(place) => written
+        Ok(match table.index_of(key) {
+            Some(index) => written
                 .changed
-                .get(&place)
-                .or(Some(&table.records()[place].1)),
+                .get(&index)
+                .or(Some(&table.records()[index].1)),
             None => written.added.get(key),
         })
     }
@@ -85,10 +85,10 @@ impl State {
         let (table, written) = tables
             .find(|(known, _)| known.name == table)
             .ok_or_else(|| Exception::key(&table.into()))?;
-        match table.place(name) {
-            Some(place) => {
-                let read = || table.records()[place].1.clone();
-                Ok(written.changed.entry(place).or_insert_with(read))
+        match table.index_of(name) {
+            Some(index) => {
+                let read = || table.records()[index].1.clone();
+                Ok(written.changed.entry(index).or_insert_with(read))
             }
             None => written.added.get_mut(name).ok_or_else(missing),
         }
@@ -113,7 +113,7 @@ impl State {
         let (table, written) = self.table(table)?;
         let known = table.records().iter().enumerate();
         let known = known
-            .map(|(place, (key, record))| (key, written.changed.get(&place).unwrap_or(record)));
+            .map(|(index, (key, record))| (key, written.changed.get(&index).unwrap_or(record)));
         Ok(known.chain(written.added.iter()))
     }
 
@@ -124,7 +124,7 @@ impl State {
             .filter(|(_, written)| !(written.changed.is_empty() && written.added.is_empty()))
             .map(|(table, written)| {
                 let changed = written.changed.iter();
-                let changed = changed.map(|(place, record)| (&table.records()[*place].0, record));
+                let changed = changed.map(|(index, record)| (&table.records()[*index].0, record));
                 let all = changed.chain(written.added.iter());
                 let records: Object = all.map(|(key, one)| (key.clone(), one.clone())).collect();
                 (Key::Borrowed(table.name), records.into())
@@ -189,13 +189,13 @@ impl Written {
     /// The keys of the written records.
     fn keys<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = &'a Key> {
         let changed = self.changed.keys();
-        let changed = changed.map(|place| &table.records()[*place].0);
+        let changed = changed.map(|index| &table.records()[*index].0);
         changed.chain(self.added.keys())
     }
 
     fn get<'a>(&'a self, table: &'a Table, key: &str) -> Option<&'a Json> {
-        match table.place(key) {
-            Some(place) => self.changed.get(&place).or(Some(&table.records()[place].1)),
+        match table.index_of(key) {
+            Some(index) => self.changed.get(&index).or(Some(&table.records()[index].1)),
             None => self.added.get(key),
         }
     }
@@ -210,9 +210,9 @@ fn text_of(record: Option<&Json>) -> Option<String> {
 }
 
 fn sorted_records<'a>(table: &'a Table, written: &'a Written) -> Vec<(&'a Key, &'a Json)> {
-    let known = table.sorted().iter().map(|place| {
-        let (key, record) = &table.records()[*place];
-        (key, written.changed.get(place).unwrap_or(record))
+    let known = table.sorted().iter().map(|index| {
+        let (key, record) = &table.records()[*index];
+        (key, written.changed.get(index).unwrap_or(record))
     });
     let mut records: Vec<_> = known.chain(written.added.iter()).collect();
     if !written.added.is_empty() {

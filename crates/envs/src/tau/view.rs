@@ -86,25 +86,25 @@ fn add_difference(rows: &mut Vec<Row>, difference: &Json) {
             .get(key)
             .map_or_else(String::new, Json::to_display)
     };
-    let place = format!("{} {}", text("table"), text("key"));
+    let label = format!("{} {}", text("table"), text("key"));
     let (is, should) = (difference.get("is"), difference.get("should_be"));
-    add_differing(rows, &place, is, should);
+    add_differing(rows, &label, is, should);
 }
 
 /// Adds the differing members. Records are long, so equal members are omitted. A list is shown as a whole.
-fn add_differing(rows: &mut Vec<Row>, place: &str, is: Option<&Json>, should: Option<&Json>) {
+fn add_differing(rows: &mut Vec<Row>, label: &str, is: Option<&Json>, should: Option<&Json>) {
     if let (Some(Json::Object(is)), Some(Json::Object(should))) = (is, should) {
         let added = should.keys().filter(|key| !is.contains_key(key));
         for key in is.keys().chain(added) {
             let (is, should) = (is.get(key), should.get(key));
             if text_of(is) != text_of(should) {
-                add_differing(rows, &format!("{place} {key}"), is, should);
+                add_differing(rows, &format!("{label} {key}"), is, should);
             }
         }
         return;
     }
     let both = format!("is {} and should be {}", text_of(is), text_of(should));
-    rows.push((place.into(), both.into(), Tone::Bad));
+    rows.push((label.into(), both.into(), Tone::Bad));
 }
 
 fn text_of(value: Option<&Json>) -> String {
@@ -122,7 +122,7 @@ mod tests {
         add_difference(&mut rows, difference);
         let texts = rows.iter();
         texts
-            .map(|(place, both, _)| (place.to_string(), both.to_string()))
+            .map(|(label, both, _)| (label.to_string(), both.to_string()))
             .collect()
     }
 
@@ -142,10 +142,10 @@ mod tests {
             ("orders #W1 old", "is 1 and should be absent"),
             ("orders #W1 new", "is absent and should be [2]"),
         ];
-        let expected = expected.map(|(place, both)| (place.to_owned(), both.to_owned()));
+        let expected = expected.map(|(label, both)| (label.to_owned(), both.to_owned()));
         assert_eq!(found, expected);
         let whole = rows(&json!({"table": "users", "key": "a", "is": {"n": 1}, "should_be": null}));
-        let (place, both) = ("users a", "is {\"n\": 1} and should be null");
-        assert_eq!(whole, [(place.to_owned(), both.to_owned())]);
+        let (label, both) = ("users a", "is {\"n\": 1} and should be null");
+        assert_eq!(whole, [(label.to_owned(), both.to_owned())]);
     }
 }

@@ -34,10 +34,10 @@ fn play(name: &'static str, configuration: Object, seed: u64, actions: &[Vec<Cal
     let mut seen = Vec::new();
     for action in actions {
         let tools: Vec<String> = player.tools.clone();
-        let name = |place: usize| tools.get(place).map_or("nothing", String::as_str);
+        let name = |index: usize| tools.get(index).map_or("nothing", String::as_str);
         let action: Vec<(&str, &str, Json)> = action
             .iter()
-            .map(|(place, arguments)| ("id", name(*place), arguments.clone()))
+            .map(|(index, arguments)| ("id", name(*index), arguments.clone()))
             .collect();
         seen.push(format!("{:?}", player.step(&action)));
         seen.push(player.frame().dump().to_python_text());

@@ -72,10 +72,10 @@ fn diff_objects(old: &Object, new: &Object) -> Diff {
 /// The diff of objects with the same keys in the same order, as in most frames.
 fn diff_values(old: &Object, new: &Object) -> ObjectDiff {
     let values = old.values().zip(new.values()).enumerate();
-    let changed = values.filter_map(|(place, (before, value))| {
+    let changed = values.filter_map(|(index, (before, value))| {
         let change = Some(diff(before, value)).filter(|change| !change.is_same())?;
         Some(MemberDiff {
-            place,
+            index,
             change: Some(change),
         })
     });
@@ -86,14 +86,14 @@ fn diff_values(old: &Object, new: &Object) -> ObjectDiff {
 }
 
 fn diff_members(old: &Object, new: &Object) -> ObjectDiff {
-    let mut places = Places::of(old);
+    let mut finder = MemberFinder::of(old);
     let mut found = ObjectDiff::default();
     let mut kept = vec![false; old.len()];
     let mut next = 0;
-    for (place, (key, value)) in new.iter().enumerate() {
-        match places.find(key, next) {
+    for (index, (key, value)) in new.iter().enumerate() {
+        match finder.find(key, next) {
             None => found.members.push(MemberDiff {
-                place,
+                index,
                 change: None,
             }),
             Some((was, before)) => {
@@ -103,20 +103,20 @@ fn diff_members(old: &Object, new: &Object) -> ObjectDiff {
                 let change = diff(before, value);
                 if !change.is_same() {
                     found.members.push(MemberDiff {
-                        place,
+                        index,
                         change: Some(change),
                     });
                 }
             }
         }
     }
-    found.removed = (0..old.len()).filter(|&place| !kept[place]).collect();
+    found.removed = (0..old.len()).filter(|&index| !kept[index]).collect();
     found
 }
 
 /// Finds members by key: by position while the order is unchanged, and through an index if many members of a
 /// large object were added or removed.
-struct Places<'a> {
+struct MemberFinder<'a> {
     pairs: Vec<(&'a str, &'a Json)>,
     searches: usize,
     index: Option<HashMap<&'a str, usize>>,
@@ -125,9 +125,9 @@ struct Places<'a> {
 /// The number of searches from which an index pays off.
 const INDEXED: usize = 24;
 
-impl<'a> Places<'a> {
+impl<'a> MemberFinder<'a> {
     fn of(object: &'a Object) -> Self {
-        Places {
+        MemberFinder {
             pairs: object
                 .iter()
                 .map(|(key, value)| (key.as_ref(), value))
@@ -144,15 +144,15 @@ impl<'a> Places<'a> {
             return Some((expected, value));
         }
         self.searches += 1;
-        let place = if self.searches < INDEXED {
+        let found = if self.searches < INDEXED {
             self.pairs.iter().position(|(known, _)| *known == key)?
         } else {
             let pairs = self.pairs.iter().enumerate();
             let index = self
                 .index
-                .get_or_insert_with(|| pairs.map(|(place, (key, _))| (*key, place)).collect());
+                .get_or_insert_with(|| pairs.map(|(found, (key, _))| (*key, found)).collect());
             index.get(key).copied()?
         };
-        self.pairs.get(place).map(|(_, value)| (place, *value))
+        self.pairs.get(found).map(|(_, value)| (found, *value))
     }
 }

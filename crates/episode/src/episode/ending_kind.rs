@@ -32,8 +32,8 @@ impl EndingKind {
         }
     }
 
-    /// The word in tables and stored rows.
-    pub fn word(self) -> &'static str {
+    /// The name in tables and stored rows.
+    pub fn as_str(self) -> &'static str {
         match self {
             EndingKind::Open => "open",
             EndingKind::Done => "done",
@@ -42,8 +42,10 @@ impl EndingKind {
         }
     }
 
-    /// Parses [`EndingKind::word`].
-    pub fn read(word: &str) -> Option<EndingKind> {
-        EndingKind::ALL.into_iter().find(|kind| kind.word() == word)
+    /// Parses [`EndingKind::as_str`].
+    pub fn read(name: &str) -> Option<EndingKind> {
+        EndingKind::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
     }
 }

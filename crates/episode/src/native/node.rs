@@ -9,10 +9,10 @@ pub type Fault = Box<Misfit>;
 
 /// A mismatch between a value and the expected format, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {reason}.")]
+#[error("{path}: {reason}.")]
 pub struct Misfit {
     /// The path, such as `steps[3].action`.
-    pub place: String,
+    pub path: String,
     /// The expected and the actual value.
     pub reason: String,
 }
@@ -21,7 +21,7 @@ pub struct Misfit {
 #[derive(Clone, Copy)]
 pub struct Node<'a> {
     value: &'a Json,
-    place: JsonPath<'a>,
+    path: JsonPath<'a>,
 }
 
 /// The path to a value, as a linked list on the stack, so that successful reads do not allocate.
@@ -47,7 +47,7 @@ impl<'a> Node<'a> {
     pub fn root(value: &'a Json) -> Self {
         Node {
             value,
-            place: JsonPath::Root,
+            path: JsonPath::Root,
         }
     }
 
@@ -57,12 +57,12 @@ impl<'a> Node<'a> {
 
     /// The error that this value does not match the format.
     pub fn refuse(&self, reason: impl Into<String>) -> Fault {
-        let place = match self.place {
+        let path = match self.path {
             JsonPath::Root => "the whole".to_owned(),
-            place => place.to_string(),
+            path => path.to_string(),
         };
         Box::new(Misfit {
-            place,
+            path,
             reason: reason.into(),
         })
     }
@@ -107,7 +107,7 @@ impl<'a> Node<'a> {
         match self.object()?.get(key) {
             Some(value) => read(Node {
                 value,
-                place: JsonPath::Key(&self.place, key),
+                path: JsonPath::Key(&self.path, key),
             }),
             None => Err(self.refuse(format!("lacks \"{key}\""))),
         }
@@ -123,7 +123,7 @@ impl<'a> Node<'a> {
             None | Some(Json::Null) => Ok(None),
             Some(value) => read(Node {
                 value,
-                place: JsonPath::Key(&self.place, key),
+                path: JsonPath::Key(&self.path, key),
             })
             .map(Some),
         }
@@ -139,7 +139,7 @@ impl<'a> Node<'a> {
             .map(|(index, value)| {
                 read(Node {
                     value,
-                    place: JsonPath::Index(&self.place, index),
+                    path: JsonPath::Index(&self.path, index),
                 })
             })
             .collect()
@@ -157,7 +157,7 @@ impl<'a> Node<'a> {
                     key,
                     Node {
                         value,
-                        place: JsonPath::Key(&self.place, key),
+                        path: JsonPath::Key(&self.path, key),
                     },
                 )
             })

@@ -178,12 +178,12 @@ fn members_patch(node: Node<'_>) -> Result<ObjectPatch, Fault> {
 
 fn added(node: Node<'_>) -> Result<(usize, Key, Json), Fault> {
     match node.list()? {
-        [place, Json::Text(key), value] => {
-            let place = Node::root(place).count();
-            let place = place.map_err(|_| node.refuse("must begin with a place"))?;
-            Ok((place, Key::Owned(key.to_string()), value.clone()))
+        [index, Json::Text(key), value] => {
+            let index = Node::root(index).count();
+            let index = index.map_err(|_| node.refuse("must begin with an index"))?;
+            Ok((index, Key::Owned(key.to_string()), value.clone()))
         }
-        _ => Err(node.refuse("must be a place, a key and a value")),
+        _ => Err(node.refuse("must be an index, a key and a value")),
     }
 }
 

@@ -77,14 +77,14 @@ pub(super) fn read(node: Node<'_>) -> Result<TokenRecord, Fault> {
         })
     })?;
     let mut mask = vec![false; ids.len()];
-    for (place, run) in node.member("trained", counts)?.iter().enumerate() {
+    for (index, run) in node.member("trained", counts)?.iter().enumerate() {
         let flags = match run.as_slice() {
             [start, end] => mask.get_mut(*start..*end),
             _ => None,
         };
         match flags {
             Some(flags) => flags.fill(true),
-            None => return Err(node.refuse(format!("has a false range, `trained[{place}]`"))),
+            None => return Err(node.refuse(format!("has a false range, `trained[{index}]`"))),
         }
     }
     let tokens = ids.len();

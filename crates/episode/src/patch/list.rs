@@ -29,21 +29,21 @@ pub(super) fn apply_edits(
     list: &mut Vec<Json>,
     allowance: &mut Allowance,
 ) -> Result<(), PatchError> {
-    let mut place = 0;
+    let mut index = 0;
     let mut edits = edits.iter();
     while let Some(edit) = edits.as_slice().first() {
         match edit {
-            ListEdit::Keep(count) => place = within(list, place, *count)?,
+            ListEdit::Keep(count) => index = within(list, index, *count)?,
             ListEdit::Change(patch) => {
-                let element = list.get_mut(place).ok_or(misfit("list"))?;
+                let element = list.get_mut(index).ok_or(misfit("list"))?;
                 patch.apply_within(element, allowance)?;
-                place += 1;
+                index += 1;
             }
             ListEdit::Remove(_) | ListEdit::Add(_) => break,
         }
         edits.next();
     }
-    let tail = list.split_off(within(list, place, 0)?);
+    let tail = list.split_off(within(list, index, 0)?);
     allowance.take_elements(tail.len())?;
     list.reserve(tail.len());
     let mut tail = tail.into_iter();
@@ -71,8 +71,8 @@ pub(super) fn apply_edits(
     Ok(())
 }
 
-fn within(list: &[Json], place: usize, count: usize) -> Result<usize, PatchError> {
-    place
+fn within(list: &[Json], index: usize, count: usize) -> Result<usize, PatchError> {
+    index
         .checked_add(count)
         .filter(|end| *end <= list.len())
         .ok_or(misfit("list"))

@@ -11,13 +11,13 @@ impl ObjectPatch {
         let mut kept = old
             .iter()
             .enumerate()
-            .filter(|(place, _)| diff.removed.binary_search(place).is_err())
+            .filter(|(index, _)| diff.removed.binary_search(index).is_err())
             .map(|(_, pair)| pair);
         let mut changed = diff.members.iter().peekable();
-        for (place, (key, value)) in new.iter().enumerate() {
-            let member = changed.next_if(|member| member.place == place);
+        for (index, (key, value)) in new.iter().enumerate() {
+            let member = changed.next_if(|member| member.index == index);
             match member.map(|member| &member.change) {
-                Some(None) => patch.add.push((place, key.clone(), value.clone())),
+                Some(None) => patch.add.push((index, key.clone(), value.clone())),
                 // The order was preserved, so the old members are consumed one by one.
                 stays => {
                     if let (Some((_, before)), Some(Some(change))) = (kept.next(), stays) {
@@ -31,7 +31,7 @@ impl ObjectPatch {
         patch.remove = diff
             .removed
             .iter()
-            .map(|&place| keys[place].clone())
+            .map(|&index| keys[index].clone())
             .collect();
         patch
     }
@@ -45,8 +45,8 @@ impl ObjectPatch {
         let mut pairs: Vec<(Key, Json)> = std::mem::take(object).into_iter().collect();
         let mut finder = Finder::default();
         for (key, patch) in &self.change {
-            let place = finder.find(&pairs, key, allowance)?;
-            patch.apply_within(&mut pairs[place].1, allowance)?;
+            let index = finder.find(&pairs, key, allowance)?;
+            patch.apply_within(&mut pairs[index].1, allowance)?;
         }
         if !self.remove.is_empty() {
             let mut finder = Finder::default();
@@ -69,10 +69,10 @@ impl ObjectPatch {
         let length = pairs.len() + self.add.len();
         let mut all = Vec::with_capacity(length);
         let mut pairs = pairs.into_iter();
-        for (place, key, value) in &self.add {
-            let missing = place.checked_sub(all.len()).ok_or(misfit("object"))?;
+        for (index, key, value) in &self.add {
+            let missing = index.checked_sub(all.len()).ok_or(misfit("object"))?;
             all.extend(pairs.by_ref().take(missing));
-            if all.len() != *place {
+            if all.len() != *index {
                 return Err(misfit("object"));
             }
             all.push((key.clone(), value.clone()));
@@ -113,11 +113,11 @@ impl Finder {
     ) -> Result<usize, PatchError> {
         const MOST_RESTARTS: usize = 1000;
         let within = |from: usize, to: usize| {
-            let places = pairs.get(from..to)?.iter();
-            let found = places.into_iter().position(|(known, _)| known == key)?;
+            let nearby = pairs.get(from..to)?.iter();
+            let found = nearby.into_iter().position(|(known, _)| known == key)?;
             Some(from + found)
         };
-        let place = match within(self.next, pairs.len()) {
+        let index = match within(self.next, pairs.len()) {
             None if self.restarts < MOST_RESTARTS => {
                 self.restarts += 1;
                 allowance.take_elements(pairs.len())?;
@@ -125,8 +125,8 @@ impl Finder {
             }
             found => found,
         };
-        let place = place.ok_or(misfit("object"))?;
-        self.next = place + 1;
-        Ok(place)
+        let index = index.ok_or(misfit("object"))?;
+        self.next = index + 1;
+        Ok(index)
     }
 }

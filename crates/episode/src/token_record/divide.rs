@@ -56,33 +56,33 @@ pub(super) fn divide(
         }
         return (parts, turns == 0 && runs.is_empty());
     }
-    for (place, step) in episode.steps.iter().enumerate() {
-        let is_last = place + 1 == turns;
+    for (index, step) in episode.steps.iter().enumerate() {
+        let is_last = index + 1 == turns;
         let observations = step.messages().len();
-        let end = found[place].end;
-        let next = found.get(place + 1).map_or(ids.len(), |next| next.start);
+        let end = found[index].end;
+        let next = found.get(index + 1).map_or(ids.len(), |next| next.start);
         if observations == 0 {
             // After a turn without observations come its final line break or the header of the next turn.
             let end = if is_last { ids.len() } else { end };
-            parts.push(part(place + 1, 0, from..end));
+            parts.push(part(index + 1, 0, from..end));
             from = end;
             continue;
         }
-        parts.push(part(place + 1, 0, from..end));
+        parts.push(part(index + 1, 0, from..end));
         let messages = messages(&marks, end..next, observations).into_iter();
-        parts.extend(messages.map(|(message, range)| part(place + 1, message + 1, range)));
+        parts.extend(messages.map(|(message, range)| part(index + 1, message + 1, range)));
         from = next;
     }
     (parts, true)
 }
 
-/// The places of the tokens that begin a message, as the header does.
+/// The positions of the tokens that begin a message, as the header does.
 fn marks(ids: &[TokenId], header: &[TokenId]) -> Vec<usize> {
     let Some(mark) = header.first() else {
         return Vec::new();
     };
-    let places = ids.iter().enumerate().filter(|(_, id)| *id == mark);
-    places.map(|(place, _)| place).collect()
+    let positions = ids.iter().enumerate().filter(|(_, id)| *id == mark);
+    positions.map(|(index, _)| index).collect()
 }
 
 /// The marks in a range of tokens.
@@ -120,7 +120,7 @@ fn turns_by_headers(
     if header.is_empty() {
         return Vec::new();
     }
-    let is_header = |place: &&usize| ids[**place..].starts_with(header);
+    let is_header = |index: &&usize| ids[**index..].starts_with(header);
     let others = within(marks, prompt..ids.len()).iter().filter(is_header);
     let others = others.map(|at| (*at, at + header.len()));
     let starts = std::iter::once((prompt, prompt)).chain(others);
@@ -129,7 +129,7 @@ fn turns_by_headers(
         let limit = next.copied().unwrap_or(ids.len());
         let trained = (content..limit)
             .rev()
-            .find(|place| mask.get(*place) == Some(&true));
+            .find(|index| mask.get(*index) == Some(&true));
         start..trained.map_or(limit, |last| last + 1)
     });
     turns.collect()
@@ -174,9 +174,9 @@ fn part(step: usize, message: usize, range: Range<usize>) -> TokenPart {
 /// first token, or its second one after a token that begins the text.
 fn header(prompt: &[TokenId]) -> &[TokenId] {
     let marks = prompt.iter().take(2).enumerate();
-    let starts = marks.filter_map(|(place, mark)| {
+    let starts = marks.filter_map(|(index, mark)| {
         let last = prompt.iter().rposition(|id| id == mark)?;
-        (last > place).then_some(last)
+        (last > index).then_some(last)
     });
     let headers = starts.filter_map(|start| prompt.get(start..));
     let mut short = headers.filter(|header| header.len() <= LONGEST_HEADER);
@@ -185,10 +185,10 @@ fn header(prompt: &[TokenId]) -> &[TokenId] {
 
 fn trained_runs(mask: &[bool], from: usize) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
-    for (place, _) in mask.iter().enumerate().skip(from).filter(|(_, on)| **on) {
+    for (index, _) in mask.iter().enumerate().skip(from).filter(|(_, on)| **on) {
         match runs.last_mut() {
-            Some(run) if run.end == place => run.end += 1,
-            _ => runs.push(place..place + 1),
+            Some(run) if run.end == index => run.end += 1,
+            _ => runs.push(index..index + 1),
         }
     }
     runs

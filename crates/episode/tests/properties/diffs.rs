@@ -21,27 +21,27 @@ fn check(diff: &Diff, old: &Json, new: &Json) {
     assert_eq!(diff.is_same(), identical(old, new));
     match (diff, old, new) {
         (Diff::Object(_), Json::Object(old), Json::Object(new)) => {
-            for (place, (key, value)) in new.iter().enumerate() {
-                match diff.child(place) {
+            for (index, (key, value)) in new.iter().enumerate() {
+                match diff.child(index) {
                     Child::Same => assert!(identical(old.get(key).unwrap(), value)),
                     Child::Added => assert!(!old.contains_key(key)),
                     Child::Changed(inner) => check(inner, old.get(key).unwrap(), value),
                 }
             }
             let removed: Vec<_> = diff.removed().iter().map(|removed| removed.old).collect();
-            for (place, key) in old.keys().enumerate() {
-                assert_eq!(removed.contains(&place), !new.contains_key(key));
+            for (index, key) in old.keys().enumerate() {
+                assert_eq!(removed.contains(&index), !new.contains_key(key));
             }
         }
         (Diff::List(_), Json::List(old), Json::List(new)) => {
             let removed = diff.removed();
             let mut gone = removed.iter().peekable();
             let mut from = 0;
-            for (place, value) in new.iter().enumerate() {
+            for (index, value) in new.iter().enumerate() {
                 while gone.next_if(|removed| removed.old == from).is_some() {
                     from += 1;
                 }
-                match diff.child(place) {
+                match diff.child(index) {
                     Child::Same => assert!(identical(&old[from], value)),
                     Child::Added => continue,
                     Child::Changed(inner) => check(inner, &old[from], value),

@@ -17,9 +17,9 @@ fn same(left: &Frame, right: &Frame) -> bool {
 
 fn frames() -> impl Strategy<Value = Vec<Frame>> {
     (states(), proptest::collection::vec(json(), 1..4)).prop_map(|(states, infos)| {
-        let frame = |(place, state): (usize, Json)| {
-            let mut frame = Frame::new(state, infos[place % infos.len()].clone());
-            frame.deepcopy = place % 5 != 4;
+        let frame = |(index, state): (usize, Json)| {
+            let mut frame = Frame::new(state, infos[index % infos.len()].clone());
+            frame.deepcopy = index % 5 != 4;
             frame
         };
         states.into_iter().enumerate().map(frame).collect()

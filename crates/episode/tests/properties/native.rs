@@ -130,7 +130,7 @@ fn lines_and_lists_are_read_and_faults_named() {
 }
 
 #[test]
-fn refusals_name_the_place() {
+fn refusals_name_the_path() {
     let refusal = |text: &str| {
         let head = r#"{"format": "volary-episode", "version": 1"#;
         read(&format!("{head}, {text}}}")).unwrap_err().to_string()

@@ -16,8 +16,8 @@ use crate::values::object;
 fn action() -> impl Strategy<Value = AnyMessage> {
     let plain_calls = vec(("[a-z]{1,4}", object()), 0..3).prop_map(|calls| {
         let calls = calls.into_iter().enumerate();
-        let tool_calls = calls.map(|(place, (name, arguments))| ToolCall {
-            id: call_id(0, place),
+        let tool_calls = calls.map(|(index, (name, arguments))| ToolCall {
+            id: call_id(0, index),
             function: ToolCallFunction {
                 name: name.into(),
                 arguments,
@@ -53,10 +53,10 @@ proptest! {
         recipe in recipe(), cut in any::<prop::sample::Index>(), other in "[A-Za-z0-9_.-]"
     ) {
         let text = encode(&recipe, []).unwrap();
-        let place = cut.index(text.len());
-        prop_assert!(decode(&text[..place]).is_err());
+        let offset = cut.index(text.len());
+        prop_assert!(decode(&text[..offset]).is_err());
         let mut changed = text.clone();
-        changed.replace_range(place..=place, &other);
+        changed.replace_range(offset..=offset, &other);
         // A few bits mean nothing; a change of any other is noticed.
         if let Ok(shared) = decode(&changed) {
             prop_assert!(identical(&recipe_to_json(&recipe), &recipe_to_json(&shared.recipe)));

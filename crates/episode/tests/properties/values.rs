@@ -83,16 +83,16 @@ pub fn edit() -> impl Strategy<Value = Edit> {
     let simple = prop_oneof![
         6 => json().prop_map(Edit::Append),
         2 => json().prop_map(Edit::Prepend),
-        2 => (any::<usize>(), json()).prop_map(|(place, value)| Edit::Insert(place, value)),
+        2 => (any::<usize>(), json()).prop_map(|(index, value)| Edit::Insert(index, value)),
         2 => any::<usize>().prop_map(Edit::Remove),
-        3 => (any::<usize>(), json()).prop_map(|(place, value)| Edit::Exchange(place, value)),
+        3 => (any::<usize>(), json()).prop_map(|(index, value)| Edit::Exchange(index, value)),
         2 => json().prop_map(Edit::Slide),
         2 => text().prop_map(Edit::Extend),
         1 => (any::<usize>(), any::<usize>()).prop_map(|(left, right)| Edit::Swap(left, right)),
         1 => json().prop_map(Edit::Become),
     ];
     simple.prop_recursive(3, 6, 1, |inner| {
-        (any::<usize>(), inner).prop_map(|(place, edit)| Edit::Inside(place, Box::new(edit)))
+        (any::<usize>(), inner).prop_map(|(index, edit)| Edit::Inside(index, Box::new(edit)))
     })
 }
 
@@ -128,18 +128,18 @@ fn change_list<T: Clone>(
     match edit {
         Edit::Append(new) => list.push(make(new.clone())),
         Edit::Prepend(new) => list.insert(0, make(new.clone())),
-        Edit::Insert(place, new) => list.insert(place % (length + 1), make(new.clone())),
+        Edit::Insert(index, new) => list.insert(index % (length + 1), make(new.clone())),
         Edit::Slide(new) => {
             list.push(make(new.clone()));
             list.remove(0);
         }
         _ if length == 0 => {}
-        Edit::Remove(place) => {
-            list.remove(place % length);
+        Edit::Remove(index) => {
+            list.remove(index % length);
         }
-        Edit::Exchange(place, new) => list[place % length] = make(new.clone()),
+        Edit::Exchange(index, new) => list[index % length] = make(new.clone()),
         Edit::Swap(left, right) => list.swap(left % length, right % length),
-        Edit::Inside(place, edit) => change(value(&mut list[place % length]), edit),
+        Edit::Inside(index, edit) => change(value(&mut list[index % length]), edit),
         Edit::Extend(_) | Edit::Become(_) => {}
     }
 }

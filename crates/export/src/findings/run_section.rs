@@ -63,7 +63,7 @@ impl<'a> RunSection<'a> {
                 .any(|sample| self.has(&sample.row))
         };
         let steps = run.steps.iter().enumerate();
-        steps.filter_map(move |(place, step)| has(&step.samples).then_some(place))
+        steps.filter_map(move |(index, step)| has(&step.samples).then_some(index))
     }
 
     fn has(&self, row: &Row) -> bool {
@@ -112,8 +112,8 @@ impl<'a> RunSection<'a> {
             "<polyline class=\"mean\" points=\"{}\"/>\n",
             joined(mean)
         ));
-        for place in self.steps_here() {
-            if let Some(point) = series.point(run, place) {
+        for index in self.steps_here() {
+            if let Some(point) = series.point(run, index) {
                 let (x, y) = plot.at(point.step, point.mean);
                 page.tag(format_args!(
                     "<circle class=\"here\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>\n"
@@ -154,9 +154,9 @@ impl<'a> RunSection<'a> {
             .for_each(|series| heading(page, series.name()));
         page.raw("</tr></thead>\n<tbody>\n");
         let last = run.steps.len().saturating_sub(1);
-        for (place, step) in run.steps.iter().enumerate() {
-            let is_here = here.contains(&place);
-            if place % every != 0 && place != last && !is_here {
+        for (index, step) in run.steps.iter().enumerate() {
+            let is_here = here.contains(&index);
+            if index % every != 0 && index != last && !is_here {
                 continue;
             }
             page.raw(if is_here {
@@ -172,7 +172,7 @@ impl<'a> RunSection<'a> {
                 cell(page, &number);
             }
             for series in series {
-                let mean = series.point(run, place).map(|point| point.mean);
+                let mean = series.point(run, index).map(|point| point.mean);
                 cell(
                     page,
                     &mean
@@ -188,8 +188,8 @@ impl<'a> RunSection<'a> {
     /// The groups that have trajectories of this page.
     fn groups(&self, page: &mut Page) {
         let run = self.run;
-        let of_step = |place: usize| {
-            let step = run.steps.get(place)?;
+        let of_step = |index: usize| {
+            let step = run.steps.get(index)?;
             let has = |range: &Range<usize>| {
                 run.samples_of(range)
                     .iter()

@@ -15,7 +15,7 @@ const MOST_WRITTEN_ANEW: usize = 32 << 20;
 pub(super) struct Stores<'a> {
     history: &'a FrameHistory,
     frames: FrameCursor<'a>,
-    place: usize,
+    index: usize,
     /// The members of the store so far; `None` if the store differs from the last frame.
     members: Option<Vec<Key>>,
     written_anew: usize,
@@ -28,7 +28,7 @@ impl<'a> Stores<'a> {
         Stores {
             history: &episode.frames,
             frames: episode.frames.cursor(),
-            place: 0,
+            index: 0,
             members: None,
             written_anew: 0,
             timestamp: timestamp.unwrap_or_else(|| "1970-01-01T00:00:00Z".into()),
@@ -40,8 +40,8 @@ impl<'a> Stores<'a> {
         if self.written_anew > MOST_WRITTEN_ANEW {
             return None;
         }
-        let patch = self.history.patch(self.place)?;
-        self.place += 1;
+        let patch = self.history.patch(self.index)?;
+        self.index += 1;
         let state = &self.frames.advance()?.state;
         let Json::Object(members) = state else {
             self.members = None;
@@ -131,28 +131,28 @@ impl Writer {
 
     fn list(&mut self, edits: &[ListEdit], new: &Json) {
         let new = new.as_list().unwrap_or_default();
-        let mut place = 0;
+        let mut index = 0;
         for edit in edits {
             match edit {
-                ListEdit::Keep(count) => place += count,
+                ListEdit::Keep(count) => index += count,
                 ListEdit::Remove(count) => {
                     for _ in 0..*count {
-                        self.within(&place.to_string(), |writer| writer.change("remove", None));
+                        self.within(&index.to_string(), |writer| writer.change("remove", None));
                     }
                 }
                 ListEdit::Add(values) => {
                     for value in values {
-                        self.within(&place.to_string(), |writer| {
+                        self.within(&index.to_string(), |writer| {
                             writer.change("add", Some(value));
                         });
-                        place += 1;
+                        index += 1;
                     }
                 }
                 ListEdit::Change(patch) => {
-                    if let Some(new) = new.get(place) {
-                        self.within(&place.to_string(), |writer| writer.patch(patch, new));
+                    if let Some(new) = new.get(index) {
+                        self.within(&index.to_string(), |writer| writer.patch(patch, new));
                     }
-                    place += 1;
+                    index += 1;
                 }
             }
         }

@@ -27,7 +27,7 @@ pub struct Parts {
 pub struct ListedMember {
     pub name: String,
     /// Its byte range in the file, including the header.
-    pub place: Range<u64>,
+    pub range: Range<u64>,
 }
 
 /// Error reading the directory.
@@ -139,7 +139,7 @@ fn try_list(parts: &Parts, most: usize) -> Result<Vec<ListedMember>, ArchiveErro
             start,
             ListedMember {
                 name,
-                place: start..end,
+                range: start..end,
             },
         ));
     }
@@ -148,7 +148,7 @@ fn try_list(parts: &Parts, most: usize) -> Result<Vec<ListedMember>, ArchiveErro
     starts.sort_unstable();
     for (start, listed) in &mut found {
         let next = starts.partition_point(|other| other <= start);
-        listed.place.end = starts.get(next).copied().unwrap_or(end).max(*start);
+        listed.range.end = starts.get(next).copied().unwrap_or(end).max(*start);
     }
     let members = found.into_iter().map(|(_, listed)| listed);
     Ok(members
@@ -156,7 +156,7 @@ fn try_list(parts: &Parts, most: usize) -> Result<Vec<ListedMember>, ArchiveErro
         .collect())
 }
 
-/// The header of a member, at the start of its place.
+/// The header of a member, at the start of its range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberHeader {
     pub name: String,
@@ -209,7 +209,7 @@ impl MemberHeader {
     }
 }
 
-/// Unpacks a member from the bytes at its place. Returns it with its name.
+/// Unpacks a member from the bytes in its range. Returns it with its name.
 pub fn unpack_listed(bytes: &[u8], limits: Limits) -> Result<(String, Vec<u8>), ArchiveError> {
     const HEADER: usize = 30;
     const ENCRYPTED: u16 = 1;
@@ -351,8 +351,8 @@ mod tests {
         let (members, fetched) = listed(&bytes).unwrap();
         assert!(fetched < 300_000, "{fetched}");
         let unpacked = members.iter().map(|listed| {
-            let place = listed.place.start as usize..listed.place.end as usize;
-            unpack_listed(&bytes[place], Limits::default()).unwrap()
+            let range = listed.range.start as usize..listed.range.end as usize;
+            unpack_listed(&bytes[range], Limits::default()).unwrap()
         });
         let expected = [
             ("a/long.json".to_owned(), noise),

@@ -10,7 +10,7 @@ use super::{ArchiveError, Limits, PartlyRead};
 
 pub(super) struct Member {
     pub name: String,
-    pub place: MemberLocation,
+    pub location: MemberLocation,
     /// The number of the compression method.
     pub method: u16,
     pub encrypted: bool,
@@ -33,7 +33,7 @@ impl Member {
     /// The compressed bytes.
     fn packed<'s>(&self, source: &'s Source<'_>) -> Result<&'s [u8], ArchiveError> {
         let damaged = |reason: String| self.damaged(reason);
-        match (&self.place, source) {
+        match (&self.location, source) {
             (MemberLocation::Listed(wayfinder), Source::Whole(archive)) => {
                 let entry = archive.get_entry(*wayfinder);
                 let entry = entry.map_err(|error| damaged(error.to_string()))?;
@@ -108,7 +108,7 @@ impl Member {
 
     /// The unpacked size according to the directory, if there is one.
     fn listed_size(&self, source: &Source<'_>) -> Option<usize> {
-        let (MemberLocation::Listed(wayfinder), Source::Whole(archive)) = (&self.place, source)
+        let (MemberLocation::Listed(wayfinder), Source::Whole(archive)) = (&self.location, source)
         else {
             return None;
         };
@@ -120,7 +120,7 @@ impl Member {
 
     /// Whether size and checksum match the directory, if there is one.
     fn is_as_listed(&self, source: &Source<'_>, bytes: &[u8]) -> bool {
-        let (MemberLocation::Listed(wayfinder), Source::Whole(archive)) = (&self.place, source)
+        let (MemberLocation::Listed(wayfinder), Source::Whole(archive)) = (&self.location, source)
         else {
             return true;
         };

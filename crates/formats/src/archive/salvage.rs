@@ -50,7 +50,7 @@ fn member(bytes: &[u8], start: usize) -> Option<(Member, usize)> {
     let after = range.end;
     let member = Member {
         name: String::from_utf8_lossy(name).into_owned(),
-        place: MemberLocation::Found(range),
+        location: MemberLocation::Found(range),
         method,
         encrypted: flags & 1 != 0,
     };
@@ -73,5 +73,5 @@ fn next_header(bytes: &[u8], from: usize) -> usize {
 fn find(bytes: &[u8], from: usize, what: &[u8]) -> Option<usize> {
     let rest = bytes.get(from..)?;
     let found = rest.windows(what.len()).position(|window| window == what);
-    found.map(|place| from + place)
+    found.map(|offset| from + offset)
 }

@@ -173,7 +173,7 @@ fn conversation(blocks: Vec<Block>) -> Episode {
                     }
                 }
                 // What Aider did is an observation; before the first message, it is about the session.
-                let role = if transcript.place().is_none() {
+                let role = if transcript.position().is_none() {
                     Role::System
                 } else {
                     Role::Tool

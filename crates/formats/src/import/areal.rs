@@ -93,7 +93,7 @@ mod tests {
     use crate::import::{InputFile, import};
 
     #[test]
-    fn samples_have_their_place_in_the_run() {
+    fn samples_have_their_position_in_the_run() {
         let line = r#"{"task_id": 17, "sample_idx": 1, "seqlen": 12, "prompt_len": 7, "head_version": 3, "tail_version": 4, "reward": -5.0, "prompt": "<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\n", "completion": "a<|im_end|>"}"#;
         for (folder, is_eval) in [("rollout", false), ("eval-rollout", true)] {
             let file = InputFile {

@@ -173,8 +173,8 @@ fn step(mut item: Object, transcript: &mut Transcript, episode: &mut Episode, si
     };
     said.extras = extras;
     transcript.push(said);
-    for (place, result) in results.into_iter().enumerate() {
-        let name = calls.get(place).map(|call| call.function.name.clone());
+    for (index, result) in results.into_iter().enumerate() {
+        let name = calls.get(index).map(|call| call.function.name.clone());
         let (result, rest) = typed::record::<ActionResult>(result, "A result", sink);
         answer(result, rest, name, transcript, episode);
     }

@@ -39,7 +39,7 @@ pub(super) fn assign(
         return;
     }
     let rewards: Option<Vec<f64>> = calls.iter().map(reward).collect();
-    let has_place = |step: &StepRecord, worth: f64| {
+    let can_take = |step: &StepRecord, worth: f64| {
         worth == 0.0 || matches!(step.outcome, Outcome::Observed { .. })
     };
     if let (Some(rewards), Some(total)) = (rewards, episode.reward())
@@ -48,7 +48,7 @@ pub(super) fn assign(
             .steps
             .iter()
             .zip(&rewards)
-            .all(|(step, worth)| has_place(step, *worth))
+            .all(|(step, worth)| can_take(step, *worth))
     {
         episode.rewards = Rewards::Steps;
         for credit in &mut credits {

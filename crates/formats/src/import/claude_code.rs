@@ -73,7 +73,7 @@ impl Reader for ClaudeCode {
             match Event::read(line.value, line.number) {
                 Ok(mut event) => {
                     // Lines are written again when a session is resumed.
-                    let before = known.get(&event.uuid).and_then(|place| all.get(*place));
+                    let before = known.get(&event.uuid).and_then(|index| all.get(*index));
                     if before.is_some_and(|before| before.object == event.object) {
                         twice += 1;
                         continue;

@@ -319,9 +319,9 @@ fn answers(blocks: Vec<Json>) -> (Vec<(Text, Vec<Json>)>, Vec<Json>) {
         let head = text.as_deref().and_then(|text| {
             let line = text.lines().next()?;
             let end = line.find(MARK)?;
-            let words = line.get(..end)?.strip_prefix('[')?;
+            let inner = line.get(..end)?.strip_prefix('[')?;
             Some((
-                words.split([' ', ']']).next()?,
+                inner.split([' ', ']']).next()?,
                 text.get(end + MARK.len()..)?.trim_start(),
             ))
         });

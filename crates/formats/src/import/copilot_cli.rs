@@ -160,12 +160,12 @@ impl Session {
             "tool.user_requested" | "tool.execution_start" => self.called(data, when),
             "tool.execution_complete" => self.answered(data, when),
             "session.error" | "model.call_failure" | "abort" => {
-                let words = ["message", "errorMessage", "reason"];
-                let words = words.iter().find_map(|key| data.take_text(key));
+                let keys = ["message", "errorMessage", "reason"];
+                let message = keys.iter().find_map(|key| data.take_text(key));
                 let thread = self.thread(&mut data);
                 let message = match &*kind {
-                    "abort" => format!("Aborted: {}", words.unwrap_or_default()).into(),
-                    _ => words.unwrap_or_else(|| kind.clone()),
+                    "abort" => format!("Aborted: {}", message.unwrap_or_default()).into(),
+                    _ => message.unwrap_or_else(|| kind.clone()),
                 };
                 match thread.transcript.last_mut() {
                     Some(step) => step.details.errors.push(StepError {

@@ -50,7 +50,7 @@ fn run(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
         _ => Vec::new(),
     };
     let several = transcripts.len() > 1;
-    for (place, (key, transcript)) in transcripts.into_iter().enumerate() {
+    for (index, (key, transcript)) in transcripts.into_iter().enumerate() {
         let Json::Object(transcript) = transcript else {
             sink.lost("A transcript is not an object.");
             continue;
@@ -68,10 +68,10 @@ fn run(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
         };
         judge(&mut episode);
         if several {
-            episode.id = format!("{id}/{}", place + 1).into();
+            episode.id = format!("{id}/{}", index + 1).into();
         }
         transcript_of(transcript, key, several, &mut episode, sink);
-        if place == 0 {
+        if index == 0 {
             keep_rest(&mut episode, std::mem::take(&mut rest), sink);
         }
         sink.episode(episode);
@@ -134,10 +134,10 @@ fn transcript_of(
         let error = message.take_object("error").map(Json::from);
         for mut said in chat::read(&message.into()) {
             if let Some(error) = &error {
-                let words = text_at(error, &["message"]);
+                let text = text_at(error, &["message"]);
                 said.details.errors.push(StepError {
                     call: None,
-                    message: words.unwrap_or_else(|| error.to_compact_text().into()),
+                    message: text.unwrap_or_else(|| error.to_compact_text().into()),
                 });
             }
             episode.model = episode.model.take().or_else(|| model.clone());

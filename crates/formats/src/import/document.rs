@@ -152,9 +152,9 @@ fn several(text: &str) -> Option<DocumentRead> {
     let (mut deep, mut odd) = (0, 0);
     let mut number = 1;
     let mut rest = text;
-    let mut words = false;
+    let mut has_text = false;
     while let Some(start) = rest.find(['{', '[']) {
-        words |= !is_between(&rest[..start]);
+        has_text |= !is_between(&rest[..start]);
         number += rest[..start].matches('\n').count();
         rest = &rest[start..];
         let (value, after) = rest.split_at(length(rest));
@@ -180,7 +180,7 @@ fn several(text: &str) -> Option<DocumentRead> {
         rest = after;
     }
     read.repaired(deep, odd);
-    if words || !is_between(rest) {
+    if has_text || !is_between(rest) {
         // A tool may have written a value that looks like part of the log.
         read.losses.push(
             "The file mixes JSON with other text, which is ignored. Parts of the JSON may also \
@@ -210,7 +210,7 @@ fn is_empty(value: &Json) -> bool {
 /// The length of the list or object that a text starts with; the whole text if it is unclosed.
 fn length(text: &str) -> usize {
     let (mut depth, mut in_text, mut is_escaped) = (0_usize, false, false);
-    for (place, byte) in text.bytes().enumerate() {
+    for (offset, byte) in text.bytes().enumerate() {
         match byte {
             _ if is_escaped => is_escaped = false,
             b'\\' if in_text => is_escaped = true,
@@ -219,7 +219,7 @@ fn length(text: &str) -> usize {
             b'}' | b']' if !in_text => {
                 depth -= 1;
                 if depth == 0 {
-                    return place + 1;
+                    return offset + 1;
                 }
             }
             _ => {}

@@ -195,7 +195,7 @@ impl FieldMapping {
 
     /// Sets the path of a field; `None` removes it.
     pub fn set(&mut self, field: Field, path: Option<String>) {
-        let place = match field {
+        let slot = match field {
             Field::Prompt => &mut self.prompt,
             Field::Messages => &mut self.messages,
             Field::Answer => &mut self.answer,
@@ -205,7 +205,7 @@ impl FieldMapping {
             Field::Step => &mut self.step,
             Field::Model => &mut self.model,
         };
-        *place = path.filter(|path| !path.trim().is_empty());
+        *slot = path.filter(|path| !path.trim().is_empty());
     }
 
     /// Whether it maps a field with messages, without which a record has no contents.

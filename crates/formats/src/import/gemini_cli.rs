@@ -113,18 +113,18 @@ struct Session {
     header: Object,
     messages: Vec<Object>,
     /// The indices of the messages, by id.
-    places: HashMap<Text, usize>,
+    indices: HashMap<Text, usize>,
     rewound: usize,
 }
 
 impl Session {
     fn record(&mut self, mut record: Object) {
         if let Some(id) = record.take_text("$rewindTo") {
-            let from = self.places.get(&id).copied().unwrap_or_default();
+            let from = self.indices.get(&id).copied().unwrap_or_default();
             self.rewound += self.messages.len() - from;
             for message in self.messages.drain(from..) {
                 if let Some(Json::Text(id)) = message.get("id") {
-                    self.places.remove(id);
+                    self.indices.remove(id);
                 }
             }
         } else if record.contains_key("id") {
@@ -138,7 +138,7 @@ impl Session {
     fn header(&mut self, mut header: Object) {
         if let Some(messages) = header.take_list("messages") {
             self.messages.clear();
-            self.places.clear();
+            self.indices.clear();
             for message in messages {
                 if let Json::Object(message) = message {
                     self.message(message);
@@ -150,12 +150,12 @@ impl Session {
 
     fn message(&mut self, message: Object) {
         let id = message.get("id").and_then(Json::as_text).cloned();
-        let known = id.as_ref().and_then(|id| self.places.get(id));
-        match known.and_then(|place| self.messages.get_mut(*place)) {
+        let known = id.as_ref().and_then(|id| self.indices.get(id));
+        match known.and_then(|index| self.messages.get_mut(*index)) {
             Some(known) => *known = message,
             None => {
                 if let Some(id) = id {
-                    self.places.insert(id, self.messages.len());
+                    self.indices.insert(id, self.messages.len());
                 }
                 self.messages.push(message);
             }

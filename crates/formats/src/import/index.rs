@@ -43,7 +43,7 @@ pub use slices::Slices;
 /// An episode in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    pub place: EpisodeRange,
+    pub range: EpisodeRange,
     /// Its share of the file, in bytes.
     pub bytes: u64,
     /// The row of the table.
@@ -55,7 +55,7 @@ pub struct Entry {
     pub episode: Option<Episode>,
 }
 
-/// The position of an episode in a file.
+/// Where an episode is in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EpisodeRange {
     /// The byte ranges. More than one only in zip files, one per member, and if annotations follow the first one.

@@ -65,7 +65,7 @@ pub(crate) fn repair_after(text: &str, first: ReadError) -> Result<Repaired, Rea
             Err(error) => {
                 // Everything before the problem is complete; each round is shorter than the last.
                 let end = scanned.text.char_indices().nth(error.position);
-                let end = end.map_or(scanned.text.len(), |(place, _)| place);
+                let end = end.map_or(scanned.text.len(), |(offset, _)| offset);
                 let before = scanned.text[..end].to_owned();
                 cut.get_or_insert_with(|| error.to_string());
                 let again = Scanner::new(&before).scan();

@@ -12,21 +12,21 @@ pub fn resolve(episodes: &mut [Episode]) {
     if episodes.iter().all(|episode| episode.links.is_empty()) {
         return;
     }
-    let places = places(episodes);
+    let indices = indices(episodes);
     let ids: Vec<Text> = episodes.iter().map(|episode| episode.id.clone()).collect();
     let mut back: Vec<(usize, Link)> = Vec::new();
     for (from, episode) in episodes.iter_mut().enumerate() {
         let file = file_of(episode);
         for link in &mut episode.links {
-            let Some(place) = found(&places, &file, link).filter(|place| *place != from) else {
+            let Some(index) = find(&indices, &file, link).filter(|index| *index != from) else {
                 continue;
             };
-            link.episode = ids[place].clone();
+            link.episode = ids[index].clone();
             let relation = inverse(link.relation);
             let step = link.step.filter(|_| relation == Relation::Branch);
             let episode = ids[from].clone();
             back.push((
-                place,
+                index,
                 Link {
                     relation,
                     episode,
@@ -36,13 +36,13 @@ pub fn resolve(episodes: &mut [Episode]) {
         }
     }
     let mut known: HashSet<(usize, Relation, Text)> = HashSet::new();
-    for (place, episode) in episodes.iter().enumerate() {
+    for (index, episode) in episodes.iter().enumerate() {
         let links = episode.links.iter();
-        known.extend(links.map(|link| (place, link.relation, link.episode.clone())));
+        known.extend(links.map(|link| (index, link.relation, link.episode.clone())));
     }
-    for (place, link) in back {
-        if known.insert((place, link.relation, link.episode.clone())) {
-            episodes[place].links.push(link);
+    for (index, link) in back {
+        if known.insert((index, link.relation, link.episode.clone())) {
+            episodes[index].links.push(link);
         }
     }
 }
@@ -50,7 +50,7 @@ pub fn resolve(episodes: &mut [Episode]) {
 /// The indices of the episodes that belong to another one: those that link to a parent or predecessor, and those that
 /// are linked as a subagent or continuation.
 pub(super) fn followers(episodes: &[Episode]) -> HashSet<usize> {
-    let places = places(episodes);
+    let indices = indices(episodes);
     let mut followers = HashSet::new();
     for (from, episode) in episodes.iter().enumerate() {
         let file = file_of(episode);
@@ -58,8 +58,8 @@ pub(super) fn followers(episodes: &[Episode]) -> HashSet<usize> {
             match link.relation {
                 Relation::Parent | Relation::Predecessor => followers.insert(from),
                 Relation::Subagent | Relation::Continuation => {
-                    let other = found(&places, &file, link).filter(|place| *place != from);
-                    other.is_some_and(|place| followers.insert(place))
+                    let other = find(&indices, &file, link).filter(|index| *index != from);
+                    other.is_some_and(|index| followers.insert(index))
                 }
                 Relation::Branch => false,
             };
@@ -69,17 +69,17 @@ pub(super) fn followers(episodes: &[Episode]) -> HashSet<usize> {
 }
 
 /// The indices of episodes by id and by file.
-fn places(episodes: &[Episode]) -> HashMap<Text, usize> {
-    let mut places: HashMap<Text, usize> = HashMap::new();
-    for (place, episode) in episodes.iter().enumerate() {
-        places.entry(episode.id.clone()).or_insert(place);
+fn indices(episodes: &[Episode]) -> HashMap<Text, usize> {
+    let mut indices: HashMap<Text, usize> = HashMap::new();
+    for (index, episode) in episodes.iter().enumerate() {
+        indices.entry(episode.id.clone()).or_insert(index);
         if let Some(source) = &episode.source
             && !source.file.is_empty()
         {
-            places.entry(source.file.clone()).or_insert(place);
+            indices.entry(source.file.clone()).or_insert(index);
         }
     }
-    places
+    indices
 }
 
 fn file_of(episode: &Episode) -> Text {
@@ -88,10 +88,10 @@ fn file_of(episode: &Episode) -> Text {
 }
 
 /// The index of a linked episode, by its id or by its file.
-fn found(places: &HashMap<Text, usize>, file: &str, link: &Link) -> Option<usize> {
+fn find(indices: &HashMap<Text, usize>, file: &str, link: &Link) -> Option<usize> {
     let beside = beside(file, &link.episode);
-    let place = places.get(&link.episode).or_else(|| places.get(&*beside));
-    place.copied()
+    let index = indices.get(&link.episode).or_else(|| indices.get(&*beside));
+    index.copied()
 }
 
 /// The inverse relation.

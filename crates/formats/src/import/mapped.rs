@@ -74,9 +74,9 @@ impl Mapped {
         let messages = taken(Field::Messages);
         let answer = taken(Field::Answer);
         let worth = taken(Field::Reward);
-        let task = taken(Field::Task).and_then(|task| word(&task));
+        let task = taken(Field::Task).and_then(|task| short_text(&task));
         let (group, step) = (taken(Field::Group), taken(Field::Step));
-        let model = taken(Field::Model).and_then(|model| word(&model));
+        let model = taken(Field::Model).and_then(|model| short_text(&model));
         let mut asked: Vec<ImportedMessage> = prompt
             .map(|value| said(value, Role::User))
             .unwrap_or_default();
@@ -100,7 +100,7 @@ impl Mapped {
         let named = ["id", "uuid", "custom_id"].iter();
         let named = named.filter_map(|key| id(rest.get(key)?)).next();
         let count = answers.len();
-        for (place, (answer, reward)) in answers.into_iter().zip(rewards).enumerate() {
+        for (index, (answer, reward)) in answers.into_iter().zip(rewards).enumerate() {
             if sink.is_full() {
                 return;
             }
@@ -123,7 +123,7 @@ impl Mapped {
                 .unwrap_or_else(|| format!("{}-{number}", sink.stem()).into());
             episode.id = match count {
                 1 => stem,
-                _ => format!("{stem}-{}", place + 1).into(),
+                _ => format!("{stem}-{}", index + 1).into(),
             };
             episode.name = named.clone().unwrap_or_else(|| name(&episode));
             for (key, value) in [("group", &group), ("step", &step)] {
@@ -189,7 +189,7 @@ fn is_several(list: &[Json]) -> bool {
 }
 
 /// A text or a number; other values as JSON text.
-fn word(value: &Json) -> Option<Text> {
+fn short_text(value: &Json) -> Option<Text> {
     const LONGEST: usize = 200;
     let text = id(value).unwrap_or_else(|| value.to_compact_text().into());
     let text: String = text.chars().take(LONGEST).collect();

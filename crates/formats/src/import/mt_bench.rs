@@ -158,14 +158,14 @@ fn answer(mut answer: Answer, questions: &HashMap<Text, Question>, sink: &mut Si
     let count = answer.choices.len();
     let several = count > 1;
     let base = answer.answer_id.take().unwrap_or_else(|| key.clone());
-    for (place, mut choice) in std::mem::take(&mut answer.choices).into_iter().enumerate() {
+    for (index, mut choice) in std::mem::take(&mut answer.choices).into_iter().enumerate() {
         // Each choice has the members of the answer.
         if sink.is_full() {
             break;
         }
         let mut episode = Episode {
             id: if several {
-                format!("{base}-{place}").into()
+                format!("{base}-{index}").into()
             } else {
                 base.clone()
             },
@@ -205,7 +205,7 @@ fn answer(mut answer: Answer, questions: &HashMap<Text, Question>, sink: &mut Si
         }
         transcript.finish(&mut episode);
         // The last one takes them.
-        let mut rest = if place + 1 == count {
+        let mut rest = if index + 1 == count {
             std::mem::take(&mut answer.rest)
         } else {
             answer.rest.clone()

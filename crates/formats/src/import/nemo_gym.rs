@@ -85,7 +85,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) {
     let instance = asked
         .get("metadata")
         .and_then(|metadata| text_at(metadata, &["instance_id"]));
-    place(&mut rest, instance, number, &mut episode);
+    add_task(&mut rest, instance, number, &mut episode);
     scores(&mut rest, &mut episode);
     tokens(calls, &mut episode, sink);
     for (key, mut settings) in [("responses_create_params", asked), ("response", response)] {
@@ -182,7 +182,7 @@ fn ending(response: &mut Object, rest: &Object) -> Ending {
 }
 
 /// Notes the task, and which of its rollouts this is.
-fn place(rest: &mut Object, instance: Option<Text>, number: usize, episode: &mut Episode) {
+fn add_task(rest: &mut Object, instance: Option<Text>, number: usize, episode: &mut Episode) {
     const IDS: [&str; 5] = ["task_id", "instance_id", "problem_id", "uuid", "id"];
     let group = rest
         .take("_ng_task_index")

@@ -89,12 +89,12 @@ fn sample(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         ending: Ending::Done,
         ..Episode::default()
     };
-    let place = [
+    let members = [
         ("step", step.map(Json::from)),
         ("sample", index),
         ("split", stem.starts_with("val_").then(|| "eval".into())),
     ];
-    for (key, value) in place {
+    for (key, value) in members {
         if let Some(value) = value {
             episode.metadata.insert(key, value);
         }

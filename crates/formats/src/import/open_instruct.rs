@@ -74,13 +74,13 @@ fn rollout(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
     if let Some(run) = run_of(&sink.stem()) {
         episode.metadata.insert("run", run);
     }
-    let place = [
+    let members = [
         ("step", step),
         ("group", group),
         ("sample", sample),
         ("advantage", rest.take("advantage")),
     ];
-    for (key, value) in place {
+    for (key, value) in members {
         if let Some(value) = value {
             episode.metadata.insert(key, value);
         }

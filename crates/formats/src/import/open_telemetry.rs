@@ -137,25 +137,25 @@ struct Agent {
 fn agents(all: Vec<Span>) -> Vec<Agent> {
     // A span may be the root of one agent and a turn of another one.
     let all: Vec<Rc<Span>> = all.into_iter().map(Rc::new).collect();
-    let places: HashMap<(Text, Text), usize> = all
+    let indices: HashMap<(Text, Text), usize> = all
         .iter()
         .enumerate()
-        .map(|(place, span)| ((span.trace.clone(), span.id.clone()), place))
+        .map(|(index, span)| ((span.trace.clone(), span.id.clone()), index))
         .collect();
     let above = |span: &Rc<Span>| {
         let key = (span.trace.clone(), span.parent.clone()?);
-        places.get(&key).copied()
+        indices.get(&key).copied()
     };
     let above: Vec<Option<usize>> = all.iter().map(above).collect();
     let kinds: Vec<Kind> = all.iter().map(|span| kind(span)).collect();
     let agents = are_agents(&all);
-    let is_agent = |place: usize| agents[place];
-    let agent_above = |place: usize| {
-        let mut at = above[place];
+    let is_agent = |index: usize| agents[index];
+    let agent_above = |index: usize| {
+        let mut at = above[index];
         for _ in 0..DEEPEST {
             match at {
-                Some(place) if is_agent(place) => return Some(place),
-                Some(place) => at = above[place],
+                Some(index) if is_agent(index) => return Some(index),
+                Some(index) => at = above[index],
                 None => return None,
             }
         }
@@ -163,34 +163,34 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
     };
     // Keyed by the agent, or, without one, by the first span of the trace: preferably a root span.
     let mut first: HashMap<Text, usize> = HashMap::new();
-    for (place, span) in all.iter().enumerate() {
-        let known = first.entry(span.trace.clone()).or_insert(place);
-        if above[place].is_none() && above[*known].is_some() {
-            *known = place;
+    for (index, span) in all.iter().enumerate() {
+        let known = first.entry(span.trace.clone()).or_insert(index);
+        if above[index].is_none() && above[*known].is_some() {
+            *known = index;
         }
     }
     let wrappers = wrappers(&all, &kinds, &above);
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (place, span) in all.iter().enumerate() {
-        if wrappers.contains(&place) {
+    for (index, span) in all.iter().enumerate() {
+        if wrappers.contains(&index) {
             continue;
         }
-        if matches!(kinds[place], Kind::Turn | Kind::Tool) {
-            let agent = agent_above(place).or_else(|| first.get(&span.trace).copied());
+        if matches!(kinds[index], Kind::Turn | Kind::Tool) {
+            let agent = agent_above(index).or_else(|| first.get(&span.trace).copied());
             groups
-                .entry(agent.unwrap_or(place))
+                .entry(agent.unwrap_or(index))
                 .or_default()
-                .push(place);
-        } else if is_agent(place) && messages::gives(span) {
+                .push(index);
+        } else if is_agent(index) && messages::gives(span) {
             // A span with messages, unless a descendant has them.
-            groups.entry(place).or_default();
+            groups.entry(index).or_default();
         }
     }
-    let id = |place: usize| {
-        if is_agent(place) {
-            format!("{}/{}", all[place].trace, all[place].id).into()
+    let id = |index: usize| {
+        if is_agent(index) {
+            format!("{}/{}", all[index].trace, all[index].id).into()
         } else {
-            all[place].trace.clone()
+            all[index].trace.clone()
         }
     };
     let mut judged = judged(&all, &groups);
@@ -198,14 +198,14 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
         let root = all[*agent].clone();
         let parent = if is_agent(*agent) {
             agent_above(*agent)
-                .filter(|place| groups.contains_key(place))
+                .filter(|index| groups.contains_key(index))
                 .map(id)
         } else {
             None
         };
         let spans = match spans.as_slice() {
             [] => vec![root.clone()],
-            spans => spans.iter().map(|place| all[*place].clone()).collect(),
+            spans => spans.iter().map(|index| all[*index].clone()).collect(),
         };
         Agent {
             id: id(*agent),
@@ -221,24 +221,24 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
 /// The model calls that only wrap others: a library records its own call and that of the provider's client.
 fn wrappers(all: &[Rc<Span>], kinds: &[Kind], above: &[Option<usize>]) -> HashSet<usize> {
     let mut wrappers = HashSet::new();
-    for (place, span) in all.iter().enumerate() {
-        if kinds[place] != Kind::Turn || above[place].is_none() || !messages::gives(span) {
+    for (index, span) in all.iter().enumerate() {
+        if kinds[index] != Kind::Turn || above[index].is_none() || !messages::gives(span) {
             continue;
         }
-        let mut at = above[place];
+        let mut at = above[index];
         let mut around = Vec::new();
         let mut is_done = false;
         for _ in 0..DEEPEST {
             // What a tool or another agent asks is a call of its own.
-            let is_inside = |place: &usize| !matches!(kinds[*place], Kind::Tool | Kind::Agent);
-            let Some(place) = at.filter(is_inside) else {
+            let is_inside = |index: &usize| !matches!(kinds[*index], Kind::Tool | Kind::Agent);
+            let Some(index) = at.filter(is_inside) else {
                 is_done = true;
                 break;
             };
-            if kinds[place] == Kind::Turn {
-                around.push(place);
+            if kinds[index] == Kind::Turn {
+                around.push(index);
             }
-            at = above[place];
+            at = above[index];
         }
         // A walk without an end is a cycle.
         if is_done {
@@ -255,8 +255,8 @@ fn judged(all: &[Rc<Span>], groups: &BTreeMap<usize, Vec<usize>>) -> HashMap<Tex
         .flat_map(|(root, spans)| std::iter::once(*root).chain(spans.iter().copied()))
         .collect();
     let mut judged: HashMap<Text, Vec<Rc<Span>>> = HashMap::new();
-    for (place, span) in all.iter().enumerate() {
-        if !in_group.contains(&place) && !span.events.is_empty() {
+    for (index, span) in all.iter().enumerate() {
+        if !in_group.contains(&index) && !span.events.is_empty() {
             judged
                 .entry(span.trace.clone())
                 .or_default()

@@ -356,7 +356,7 @@ impl<'a> Sink<'a> {
         let text = if full { MORE.into() } else { text };
         let notes = &mut self.outcome.notes;
         let entry = self.counts.entry((level, text.clone()));
-        let (place, count) = entry.or_insert_with(|| {
+        let (index, count) = entry.or_insert_with(|| {
             notes.push(Note {
                 level,
                 file: self.file.clone(),
@@ -366,7 +366,7 @@ impl<'a> Sink<'a> {
         });
         *count += 1;
         if *count > 1
-            && let Some(note) = notes.get_mut(*place)
+            && let Some(note) = notes.get_mut(*index)
         {
             note.text = format!("{text} ({count} times)").into();
         }

@@ -139,14 +139,14 @@ type Group = (String, Vec<(u64, usize)>);
 struct Groups {
     found: Vec<Group>,
     /// The indices of the groups by stem.
-    places: HashMap<String, usize>,
+    indices: HashMap<String, usize>,
 }
 
 impl Groups {
     /// Takes the group with a stem.
     fn take(&mut self, stem: &str) -> Option<Group> {
-        let place = self.places.remove(stem)?;
-        self.found.get_mut(place).map(std::mem::take)
+        let index = self.indices.remove(stem)?;
+        self.found.get_mut(index).map(std::mem::take)
     }
 
     /// The groups that were not taken.
@@ -162,16 +162,16 @@ fn groups(files: &Files<'_>) -> Groups {
         let Some(name) = frame_name(files.name(index)) else {
             continue;
         };
-        let place = match groups.places.get(name.stem) {
-            Some(place) => *place,
+        let group = match groups.indices.get(name.stem) {
+            Some(group) => *group,
             None => {
-                let place = groups.found.len();
+                let group = groups.found.len();
                 groups.found.push((name.stem.to_owned(), Vec::new()));
-                groups.places.insert(name.stem.to_owned(), place);
-                place
+                groups.indices.insert(name.stem.to_owned(), group);
+                group
             }
         };
-        groups.found[place].1.push((name.number, index));
+        groups.found[group].1.push((name.number, index));
     }
     groups
         .found
@@ -371,7 +371,7 @@ impl<'a> Trajectory<'a> {
         let mut metadata = Object::new();
         if !self.others.is_empty() {
             let others = self.others.into_iter();
-            let others = others.map(|(place, object)| (place.into(), object.into()));
+            let others = others.map(|(member, object)| (member.into(), object.into()));
             metadata.insert("frame members", Object::from_distinct(others.collect()));
         }
         Episode {

@@ -111,13 +111,13 @@ fn episode(mut rest: Object, _line: usize, sink: &mut Sink<'_>) {
             ..Score::default()
         });
         one.scores = scores.collect();
-        let place = [
+        let members = [
             ("step", step.clone()),
             ("group", group.clone().map(Json::from)),
             ("sample", Some(id.clone().into())),
             ("split", split.clone()),
         ];
-        for (key, value) in place {
+        for (key, value) in members {
             if let Some(value) = value {
                 one.metadata.insert(key, value);
             }
@@ -180,11 +180,11 @@ fn branches(steps: Vec<Json>, sink: &mut Sink<'_>) -> Vec<Branch> {
                 branch.talk.is_continued_by(&step, branch.steps.len())
             }),
         };
-        let place = continued.unwrap_or(branches.len());
-        if place == branches.len() {
+        let index = continued.unwrap_or(branches.len());
+        if index == branches.len() {
             branches.push(Branch::default());
         }
-        let branch = &mut branches[place];
+        let branch = &mut branches[index];
         branch.talk.add(&step);
         branch.steps.push(step);
         branch.calls.extend(tokens);
@@ -197,8 +197,8 @@ fn last_of(branches: &[Branch], is_continued: impl Fn(&Branch) -> bool) -> Optio
     /// The number of last branches that a prompt may continue.
     const MOST: usize = 64;
     let first = branches.len().saturating_sub(MOST);
-    let place = branches[first..].iter().rposition(is_continued)?;
-    Some(first + place)
+    let index = branches[first..].iter().rposition(is_continued)?;
+    Some(first + index)
 }
 
 fn report_unknown_ids(step: &Json, number: usize, sink: &mut Sink<'_>) {

@@ -66,25 +66,25 @@ impl Reader for SessionTrace {
 /// a line without a parent id is the previous line.
 fn last_branch(lines: Vec<Line>) -> (Vec<Line>, usize) {
     let id = |line: &Line| text_at(&line.value, &["id"]);
-    let places: HashMap<Text, usize> = (lines.iter().enumerate())
-        .filter_map(|(place, line)| Some((id(line)?, place)))
+    let indices: HashMap<Text, usize> = (lines.iter().enumerate())
+        .filter_map(|(index, line)| Some((id(line)?, index)))
         .collect();
     let mut is_kept = vec![false; lines.len()];
     let mut at = lines.len().checked_sub(1);
-    while let Some(place) = at
-        && let Some(kept) = is_kept.get_mut(place)
+    while let Some(index) = at
+        && let Some(kept) = is_kept.get_mut(index)
         && !*kept
     {
         *kept = true;
-        let value = &lines[place].value;
+        let value = &lines[index].value;
         at = match (value.get("parentId"), value.get("id")) {
-            (Some(Json::Text(parent)), _) => match places.get(parent) {
+            (Some(Json::Text(parent)), _) => match indices.get(parent) {
                 Some(above) => Some(*above),
-                None => place.checked_sub(1),
+                None => index.checked_sub(1),
             },
             // The root of the session.
             (Some(Json::Null), Some(_)) => None,
-            _ => place.checked_sub(1),
+            _ => index.checked_sub(1),
         };
     }
     let count = lines.len();

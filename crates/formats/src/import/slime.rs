@@ -30,15 +30,15 @@ use super::token_lists;
 use super::transcript::{ImportedMessage, Transcript};
 use tokens::Lists;
 
-/// The members of an episode's metadata that name its place in the run.
-const PLACES: [&str; 3] = ["step", "group", "sample"];
+/// The members of an episode's metadata that say where in the run it belongs.
+const POSITION_KEYS: [&str; 3] = ["step", "group", "sample"];
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
 pub(super) use torch_dump::{
     RolloutParts, Storages, WholeDump, dump_kind, legacy_members, read as read_torch,
 };
-pub(super) use train_dump::{PlaceInRollouts, Places, TrainSample, TrainingDump};
+pub(super) use train_dump::{SampleKey, SampleKeys, TrainSample, TrainingDump};
 pub(super) use training_join::{NotJoined, Tally, index_of, is_rollout, join};
 
 pub(super) struct Slime;
@@ -96,15 +96,15 @@ impl Reader for Slime {
 fn read_samples(document: Document, sink: &mut Sink<'_>) {
     let (step, document) = of_step(document);
     for sample in nested::samples(document.into_records()) {
-        let place = sample.place;
+        let label = sample.label;
         match sample.value {
             Json::Object(mut object) => {
-                nested::set_place(&mut object, step.as_ref(), sample.group);
+                nested::set_step_and_group(&mut object, step.as_ref(), sample.group);
                 let lists = Lists::take(&mut object);
-                let episode = interaction(object, lists, &place, sink);
+                let episode = interaction(object, lists, &label, sink);
                 sink.episode(episode);
             }
-            _ => sink.lost(format!("Line {place} is not an interaction.")),
+            _ => sink.lost(format!("Line {label} is not an interaction.")),
         }
     }
 }
@@ -122,10 +122,10 @@ pub(super) fn is_evaluation(path: &str) -> bool {
 const EVALUATION: &str = "eval_";
 
 fn is_named_for_evaluation(name: &str) -> bool {
-    name.match_indices(EVALUATION).any(|(place, _)| {
-        let after = name[place + EVALUATION.len()..].chars().next();
+    name.match_indices(EVALUATION).any(|(offset, _)| {
+        let after = name[offset + EVALUATION.len()..].chars().next();
         // `retrieval_3.pt` is a dump of training.
-        !name[..place].ends_with("retri") && after.is_some_and(|sign| sign.is_ascii_digit())
+        !name[..offset].ends_with("retri") && after.is_some_and(|sign| sign.is_ascii_digit())
     })
 }
 
@@ -150,22 +150,22 @@ fn of_step(document: Document) -> (Option<Json>, Document) {
     }
 }
 
-/// The episode of a sample. `place` says where in the file it is.
-fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>) -> Episode {
+/// The episode of a sample. `label` says where in the file it is.
+fn interaction(mut rest: Object, lists: Lists, label: &str, sink: &mut Sink<'_>) -> Episode {
     let index = rest.take_id("index");
     let group = rest.take_id("group_index");
     let step = rest.take("step");
     let status = rest.take_text("status");
     let shown = |id: &Text| number_of(id).to_display();
-    let label = index.as_ref().map_or_else(|| place.to_owned(), shown);
+    let sample = index.as_ref().map_or_else(|| label.to_owned(), shown);
     let mut episode = Episode {
-        id: format!("{}-{place}", sink.stem()).into(),
+        id: format!("{}-{label}", sink.stem()).into(),
         name: match (&step, &group) {
             (Some(step), Some(group)) => {
                 let (step, group) = (step.to_display(), shown(group));
-                format!("Step {step}, group {group}, sample {label}").into()
+                format!("Step {step}, group {group}, sample {sample}").into()
             }
-            _ => format!("Sample {label}").into(),
+            _ => format!("Sample {sample}").into(),
         },
         ending: ending(status.as_deref()),
         outcome: status,
@@ -197,15 +197,15 @@ fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>)
     transcript.finish(&mut episode);
     for member in ["info", "metadata"] {
         for (key, value) in rest.take_object(member).unwrap_or_default() {
-            // These name the place in the run. The task may have members of the same names.
-            if PLACES.contains(&key.as_ref()) {
+            // These say where in the run it belongs. The task may have members of the same names.
+            if POSITION_KEYS.contains(&key.as_ref()) {
                 episode.metadata.insert(format!("{member}.{key}"), value)
             } else {
                 episode.metadata.insert(key, value)
             };
         }
     }
-    let place = [
+    let members = [
         ("step", step),
         ("group", group.map(|group| number_of(&group))),
         ("sample", index.map(|index| number_of(&index))),
@@ -213,7 +213,7 @@ fn interaction(mut rest: Object, lists: Lists, place: &str, sink: &mut Sink<'_>)
         (ROLLOUT, rest.take_id("rollout_id").map(|id| number_of(&id))),
         ("weight_versions", rest.take("weight_versions")),
     ];
-    for (key, value) in place {
+    for (key, value) in members {
         if let Some(value) = value {
             episode.metadata.insert(key, value);
         }

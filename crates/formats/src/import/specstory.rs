@@ -91,10 +91,10 @@ impl Header {
             _ => return None,
         };
         // "model 2026-01-12 15:08:42Z", or either of them.
-        let words: Vec<&str> = about.split_whitespace().collect();
-        let (before, when) = words.split_at(words.len().saturating_sub(2));
+        let parts: Vec<&str> = about.split_whitespace().collect();
+        let (before, when) = parts.split_at(parts.len().saturating_sub(2));
         let started = time::parse(&when.join(" "));
-        let names = if started.is_some() { before } else { &words };
+        let names = if started.is_some() { before } else { &parts };
         Some(Header {
             role,
             model: (!names.is_empty()).then(|| names.join(" ").into()),
@@ -216,7 +216,7 @@ impl Session {
             said.details.reasoning = reasoning;
             self.transcript.push(said);
         }
-        if self.transcript.place().is_none() {
+        if self.transcript.position().is_none() {
             return sink.lost("A session has no messages.");
         }
         let mut episode = Episode {

@@ -81,8 +81,8 @@ fn attempts(mut around: Object, all: Vec<Json>, sink: &mut Sink<'_>) {
         }
         sink.episode(episode);
     };
-    for (place, attempt) in all.into_iter().enumerate() {
-        let number = Some(place + 1);
+    for (index, attempt) in all.into_iter().enumerate() {
+        let number = Some(index + 1);
         match attempt {
             Json::Object(mut attempt) => {
                 if left && attempt.get("trajectory") == chosen.as_ref() {
@@ -99,7 +99,7 @@ fn attempts(mut around: Object, all: Vec<Json>, sink: &mut Sink<'_>) {
                 }
                 tell(attempt, number, sink);
             }
-            _ => sink.lost(format!("Attempt {} is not an object.", place + 1)),
+            _ => sink.lost(format!("Attempt {} is not an object.", index + 1)),
         }
     }
     if left {

@@ -282,10 +282,10 @@ fn recorded(
         }
     }
     let has_turns = turns.values().any(|(_, response)| response.is_some());
-    for (place, (prompt, response)) in turns.into_values().enumerate() {
+    for (index, (prompt, response)) in turns.into_values().enumerate() {
         if let Some(text) = prompt.and_then(|index| files.take_text(index).ok()) {
             // The first prompt has the instruction, with how to answer.
-            if place == 0 {
+            if index == 0 {
                 *transcript = Transcript::default();
             }
             transcript.observe(Message::new(Role::User, text).into());

@@ -103,7 +103,7 @@ pub fn is_read_alone(bytes: &[u8]) -> bool {
 }
 
 /// Whether the name of a folder says where in a run its files belong: the step, or the kind of the data.
-pub fn says_place(name: &str) -> bool {
+pub fn says_run_position(name: &str) -> bool {
     const KINDS: [&str; 8] = [
         "eval",
         "evals",

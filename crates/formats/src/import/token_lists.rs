@@ -28,17 +28,18 @@ fn id(value: &Json) -> Option<TokenId> {
     TokenId::try_from(whole).ok()
 }
 
-/// Why a list has no token ids, naming the first element that is none. `place` says where in the file it is: `line 3`.
-pub(super) fn not_ids(name: &str, value: &Json, place: &str) -> String {
+/// Why a list has no token ids, naming the first element that is none. `location` says where in
+/// the file it is: `line 3`.
+pub(super) fn not_ids(name: &str, value: &Json, location: &str) -> String {
     let Some(list) = value.as_list() else {
-        return format!("`{name}` in {place} is not a list of token ids.");
+        return format!("`{name}` in {location} is not a list of token ids.");
     };
     let wrong = list
         .iter()
         .enumerate()
         .find(|(_, value)| id(value).is_none());
     let (index, value) = wrong.map_or((0, String::new()), |(index, value)| (index, shown(value)));
-    format!("`{name}[{index}]` in {place} is not a token id: {value}.")
+    format!("`{name}[{index}]` in {location} is not a token id: {value}.")
 }
 
 /// A value in a few characters.
@@ -172,9 +173,9 @@ pub(super) fn joined(mut calls: Vec<CallTokens>) -> Option<(TokenRecordBuilder, 
         if let Some(known) = call.mask.as_ref().filter(|mask| mask.len() != end - start) {
             misfits.push(("mask".into(), known.len(), end - start));
         }
-        for (place, flag) in mask.iter_mut().skip(start).take(end - start).enumerate() {
+        for (offset, flag) in mask.iter_mut().skip(start).take(end - start).enumerate() {
             let known = call.mask.as_ref();
-            *flag = known.is_none_or(|known| known.get(place).copied().unwrap_or_default());
+            *flag = known.is_none_or(|known| known.get(offset).copied().unwrap_or_default());
         }
         for (name, values) in call.streams {
             if values.len() != end - start {
@@ -186,8 +187,8 @@ pub(super) fn joined(mut calls: Vec<CallTokens>) -> Option<(TokenRecordBuilder, 
                 streams.push((name, TokenStream::gaps(ids.len())));
                 streams.len() - 1
             });
-            for (place, value) in values.iter().enumerate() {
-                streams[known].1.set(start + place, value);
+            for (offset, value) in values.iter().enumerate() {
+                streams[known].1.set(start + offset, value);
             }
         }
     }

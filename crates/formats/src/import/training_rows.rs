@@ -83,7 +83,7 @@ fn row(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         episode.tools = tools.iter().filter_map(chat::tool).collect();
     }
     let (started, seconds) = (episode.started, episode.seconds);
-    let starts = places(&mut rest, "steps");
+    let starts = indices(&mut rest, "steps");
     transcript(&mut rest, &starts, &mut episode);
     (episode.started, episode.seconds) = (started, seconds);
     for (step, reward) in episode.steps.iter_mut().zip(rewards.unwrap_or_default()) {
@@ -111,10 +111,10 @@ fn texts(rest: &mut Object, key: &str) -> Vec<Text> {
     list.iter().filter_map(Json::as_text).cloned().collect()
 }
 
-fn places(rest: &mut Object, key: &str) -> Vec<usize> {
+fn indices(rest: &mut Object, key: &str) -> Vec<usize> {
     let list = rest.take_list(key).unwrap_or_default();
-    let place = |value: &Json| usize::try_from(value.as_i64()?).ok();
-    list.iter().filter_map(place).collect()
+    let index = |value: &Json| usize::try_from(value.as_i64()?).ok();
+    list.iter().filter_map(index).collect()
 }
 
 fn scores(rest: &mut Object) -> Vec<Score> {
@@ -139,7 +139,7 @@ fn scores(rest: &mut Object) -> Vec<Score> {
 fn transcript(rest: &mut Object, starts: &[usize], episode: &mut Episode) {
     let mut transcript = Transcript::default();
     let messages = rest.take_list("messages").unwrap_or_default();
-    for (place, message) in messages.into_iter().enumerate() {
+    for (index, message) in messages.into_iter().enumerate() {
         let message = match message {
             Json::Object(mut message) => {
                 message.retain(|_, value| !value.is_null());
@@ -151,7 +151,7 @@ fn transcript(rest: &mut Object, starts: &[usize], episode: &mut Episode) {
             message => message,
         };
         for said in chat::read(&message) {
-            match starts.binary_search(&place) {
+            match starts.binary_search(&index) {
                 Ok(_) => transcript.act(said),
                 Err(_) => transcript.observe(said),
             }

@@ -59,7 +59,7 @@ impl Transcript {
 
     /// The step and the index of the last message, where 0 is the start, and the action of a step after it; `None` without
     /// messages.
-    pub fn place(&self) -> Option<(usize, usize)> {
+    pub fn position(&self) -> Option<(usize, usize)> {
         match self.steps.last() {
             Some(step) => Some((self.steps.len(), step.messages().len())),
             None => Some((0, self.start.len().checked_sub(1)?)),
@@ -84,12 +84,12 @@ impl Transcript {
     /// The calls of the steps from this one on, with the indices of the steps.
     pub fn requests_from(&self, first: usize) -> impl Iterator<Item = (usize, &ToolCall)> {
         let steps = self.steps.iter().enumerate().skip(first);
-        steps.flat_map(|(place, step)| {
+        steps.flat_map(|(index, step)| {
             let calls = match &step.action {
                 AnyMessage::Request(request) => request.tool_calls.as_slice(),
                 _ => &[],
             };
-            calls.iter().map(move |call| (place, call))
+            calls.iter().map(move |call| (index, call))
         })
     }
 
@@ -121,9 +121,9 @@ impl Transcript {
     pub fn act(&mut self, said: ImportedMessage) {
         let mut message = said.message;
         if let AnyMessage::Request(request) = &mut message {
-            for (place, call) in request.tool_calls.iter_mut().enumerate() {
+            for (index, call) in request.tool_calls.iter_mut().enumerate() {
                 if call.id.is_empty() {
-                    call.id = call_id(self.steps.len(), place);
+                    call.id = call_id(self.steps.len(), index);
                 }
                 let name = call.function.name.clone();
                 self.unanswered.push((call.id.clone(), name));
@@ -187,15 +187,15 @@ impl Transcript {
     /// Matches a response to a call: by id, otherwise by name, otherwise the oldest one.
     fn link(&mut self, mut response: ToolResponseMessage) -> AnyMessage {
         let calls = &self.unanswered;
-        let place = match &*response.tool_call_id {
+        let index = match &*response.tool_call_id {
             "" => calls
                 .iter()
                 .position(|(_, name)| *name == response.name)
                 .or_else(|| (response.name.is_empty() && !calls.is_empty()).then_some(0)),
             id => calls.iter().rposition(|(known, _)| **known == *id),
         };
-        if let Some(place) = place {
-            let (id, name) = self.unanswered.remove(place);
+        if let Some(index) = index {
+            let (id, name) = self.unanswered.remove(index);
             response.tool_call_id = id;
             if response.name.is_empty() {
                 response.name = name;

@@ -241,7 +241,7 @@ pub(super) fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> V
     let completion = messages(rest.take("completion").unwrap_or_default(), "assistant");
     let prompt = messages(rest.take("prompt").unwrap_or_default(), "user");
     add_messages(prompt, completion, &mut episode);
-    place(&mut rest, sink, &mut episode);
+    add_run_position(&mut rest, sink, &mut episode);
     if let Some(group) = group(&episode) {
         episode.metadata.insert("group", group);
     }
@@ -276,7 +276,7 @@ fn add_messages(prompt: Vec<Json>, completion: Vec<Json>, episode: &mut Episode)
 }
 
 /// Numbers that say where in a run a rollout belongs, and are no metrics.
-const PLACE: [&str; 5] = ["step", "group", "sample", "epoch", "index"];
+const POSITION_KEYS: [&str; 5] = ["step", "group", "sample", "epoch", "index"];
 
 /// The group of a rollout: those of the same example. Examples are numbered by environment, of which a run may have
 /// several.
@@ -289,8 +289,8 @@ fn group(episode: &Episode) -> Option<Text> {
 }
 
 /// Notes where in a run the rollout belongs. prime-rl, which wrote such rollouts until July 2026, says it by the path.
-fn place(rest: &mut Object, sink: &Sink<'_>, episode: &mut Episode) {
-    for key in PLACE {
+fn add_run_position(rest: &mut Object, sink: &Sink<'_>, episode: &mut Episode) {
+    for key in POSITION_KEYS {
         if let Some(value) = rest.take_if(key, |value| number(value).is_some()) {
             episode.metadata.insert(key, value);
         }
@@ -341,7 +341,7 @@ fn metrics(rest: &mut Object) -> Object {
             Some(named) => named.get(key) == Some(value),
             None => {
                 let key = key.as_ref();
-                value.as_f64().is_some() && !OTHERS.contains(&key) && !PLACE.contains(&key)
+                value.as_f64().is_some() && !OTHERS.contains(&key) && !POSITION_KEYS.contains(&key)
             }
         };
         if is_metric {

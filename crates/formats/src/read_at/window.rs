@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_window_grows_with_sequential_reads_and_restarts_after_a_jump() {
-        let bytes: Vec<u8> = (0..12 << 20).map(|place: u32| (place >> 9) as u8).collect();
+        let bytes: Vec<u8> = (0..12 << 20).map(|index: u32| (index >> 9) as u8).collect();
         let source = Noted::of(bytes.clone());
         let window = Window::on(Rc::clone(&source) as Rc<dyn ReadAt>);
         let read = |range: Range<u64>| {
@@ -153,8 +153,8 @@ mod tests {
             assert_eq!(read, bytes[range.start as usize..range.end as usize]);
         };
         let step = 50_000;
-        for place in 0..200 {
-            read(place * step..(place + 1) * step);
+        for index in 0..200 {
+            read(index * step..(index + 1) * step);
         }
         read(0..10);
         let lengths: Vec<u64> = source

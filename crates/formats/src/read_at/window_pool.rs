@@ -1,4 +1,4 @@
-//! Read-ahead buffers for several places of a file.
+//! Read-ahead buffers for several regions of a file.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use futures_util::future::try_join_all;
 use super::window::{FIRST_PIECE, Window};
 use super::{ReadAt, ReadError};
 
-/// Read-ahead buffers for several places of a file that are read in turn, such as the columns of a table.
+/// Read-ahead buffers for several regions of a file that are read in turn, such as the columns of a table.
 pub struct WindowPool {
     source: Rc<dyn ReadAt>,
     /// The last used one is last.
@@ -29,11 +29,11 @@ impl WindowPool {
         }
     }
 
-    /// Reads ranges of the file, those in different places at once.
+    /// Reads ranges of the file, those in different regions at once.
     pub async fn read(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, ReadError> {
         let mut parts = Vec::with_capacity(ranges.len());
         for ranges in ranges.chunks(Self::MOST) {
-            let reads = self.places(ranges).into_iter().map(Place::read);
+            let reads = self.regions(ranges).into_iter().map(Region::read);
             let mut read = Vec::with_capacity(ranges.len());
             for (window, parts) in try_join_all(reads).await? {
                 self.windows.push(window);
@@ -48,34 +48,34 @@ impl WindowPool {
     }
 
     /// Groups ranges by the buffers that have them, or will have them after a first read.
-    fn places(&mut self, ranges: &[Range<u64>]) -> Vec<Place> {
-        let mut places: Vec<Place> = Vec::new();
+    fn regions(&mut self, ranges: &[Range<u64>]) -> Vec<Region> {
+        let mut regions: Vec<Region> = Vec::new();
         for (number, range) in ranges.iter().cloned().enumerate() {
-            if let Some(place) = places.iter_mut().find(|place| place.has(range.start)) {
-                place.ranges.push((number, range));
+            if let Some(region) = regions.iter_mut().find(|region| region.has(range.start)) {
+                region.ranges.push((number, range));
                 continue;
             }
             let mut windows = self.windows.iter();
             let window = match windows.position(|window| window.reaches(range.start)) {
-                Some(place) => self.windows.remove(place),
+                Some(index) => self.windows.remove(index),
                 None => Window::on(Rc::clone(&self.source)).with_pieces_of(Self::LARGEST),
             };
-            places.push(Place {
+            regions.push(Region {
                 window,
                 ranges: vec![(number, range)],
             });
         }
-        places
+        regions
     }
 }
 
 /// A buffer, and the ranges to read with it, each with its number.
-struct Place {
+struct Region {
     window: Window,
     ranges: Vec<(usize, Range<u64>)>,
 }
 
-impl Place {
+impl Region {
     fn has(&self, offset: u64) -> bool {
         let after_first = self
             .ranges
@@ -85,7 +85,7 @@ impl Place {
     }
 
     async fn read(self) -> Result<(Window, Vec<(usize, Vec<u8>)>), ReadError> {
-        let Place { window, ranges } = self;
+        let Region { window, ranges } = self;
         let mut parts = Vec::with_capacity(ranges.len());
         for (number, range) in ranges {
             parts.push((number, window.read(range).await?));
@@ -122,11 +122,11 @@ mod tests {
     }
 
     #[test]
-    fn ranges_of_one_place_are_read_once_and_in_their_order() {
+    fn ranges_of_one_region_are_read_once_and_in_their_order() {
         let bytes: Vec<u8> = (0..2 << 20).map(|at: u32| (at % 251) as u8).collect();
         let source = Noted::of(bytes.clone());
         let mut pool = WindowPool::on(Rc::clone(&source) as Rc<dyn ReadAt>);
-        // Two places, each with ranges beside one another, and more ranges than buffers.
+        // Two regions, each with ranges beside one another, and more ranges than buffers.
         let ranges: Vec<_> = (0..50)
             .map(|number| (number % 2) * (1 << 20) + number * 100)
             .map(|at| at..at + 90)
@@ -144,18 +144,18 @@ mod tests {
     fn the_buffers_that_were_not_used_for_longest_go() {
         let source = Noted::of(vec![7; 64 << 20]);
         let mut pool = WindowPool::on(Rc::clone(&source) as Rc<dyn ReadAt>);
-        let place = |number: usize| {
+        let range = |number: usize| {
             let at = number as u64 * (2 << 20);
             at..at + 10
         };
         for number in 0..WindowPool::MOST + 2 {
-            pool.read(&[place(number)]).now_or_never().unwrap().unwrap();
+            pool.read(&[range(number)]).now_or_never().unwrap().unwrap();
         }
         assert_eq!(pool.windows.len(), WindowPool::MOST);
         source.read.take();
-        pool.read(&[place(2)]).now_or_never().unwrap().unwrap();
+        pool.read(&[range(2)]).now_or_never().unwrap().unwrap();
         assert_eq!(source.read.borrow().len(), 0, "it is still there");
-        pool.read(&[place(0)]).now_or_never().unwrap().unwrap();
+        pool.read(&[range(0)]).now_or_never().unwrap().unwrap();
         assert_eq!(source.read.borrow().len(), 1);
     }
 

@@ -238,8 +238,8 @@ fn openhands_sdk() {
     let mut files: Vec<InputFile> = text
         .lines()
         .enumerate()
-        .map(|(place, line)| InputFile {
-            name: Some(format!("run/events/event-{place:05}-x.json")),
+        .map(|(index, line)| InputFile {
+            name: Some(format!("run/events/event-{index:05}-x.json")),
             bytes: line.as_bytes().to_vec(),
         })
         .collect();
@@ -320,9 +320,9 @@ fn large_and_odd_files_take_linear_time() {
         .unwrap()
     };
     // A comb: every other message of a trace ends a branch as long as all before it.
-    let node = |place: usize| {
-        let parent = place
-            .checked_sub(1 + place % 2)
+    let node = |index: usize| {
+        let parent = index
+            .checked_sub(1 + index % 2)
             .map_or("null".to_owned(), |parent| parent.to_string());
         format!("{{\"parent\": {parent}, \"message\": {{\"role\": \"user\", \"content\": \"x\"}}}}")
     };

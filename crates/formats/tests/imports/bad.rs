@@ -96,7 +96,7 @@ fn unreadable(outcome: &ImportOutcome) -> String {
     lost.map(|note| &*note.text).collect::<Vec<_>>().join("\n")
 }
 
-/// Every fixture, cut at many places: it is read as far as it goes, and said to be cut, or refused in words.
+/// Every fixture, cut at many offsets: it is read as far as it goes, and said to be cut, or refused in words.
 #[test]
 fn truncated_input_is_read_as_far_as_possible() {
     for &name in FIXTURES {
@@ -161,7 +161,7 @@ fn whatever_is_missing_the_rest_is_read() {
 
 #[test]
 fn empty_input_is_described() {
-    for (bytes, words) in [
+    for (bytes, message) in [
         (&b""[..], "an empty file"),
         (b" \r\n\n", "not JSON"),
         (b"\xef\xbb\xbf", "not JSON"),
@@ -174,7 +174,7 @@ fn empty_input_is_described() {
         (b"\xfd7zXZ\0\0", "an xz file"),
     ] {
         let error = import(&[named("x.json", bytes)]).unwrap_err().to_string();
-        assert!(error.contains(words), "{error}");
+        assert!(error.contains(message), "{error}");
     }
 }
 

@@ -902,9 +902,9 @@ fn parallel_calls_that_are_repeated_apart_are_one_turn() {
             r#"{{"trace_id": "t", "span_id": "{id}", "parent_span_id": null, "name": "s{id}", "start_time": {id}.0, "end_time": {id}.5, "attributes": {{"openinference.span.kind": "{kind}", {attributes}}}}}"#
         )
     };
-    let call = |message: u32, place: u32, list: &str, id: &str| {
+    let call = |message: u32, index: u32, list: &str, id: &str| {
         format!(
-            r#""llm.{list}_messages.{message}.message.role": "assistant", "llm.{list}_messages.{message}.message.tool_calls.{place}.tool_call.id": "{id}", "llm.{list}_messages.{message}.message.tool_calls.{place}.tool_call.function.name": "look", "llm.{list}_messages.{message}.message.tool_calls.{place}.tool_call.function.arguments": "{{}}""#
+            r#""llm.{list}_messages.{message}.message.role": "assistant", "llm.{list}_messages.{message}.message.tool_calls.{index}.tool_call.id": "{id}", "llm.{list}_messages.{message}.message.tool_calls.{index}.tool_call.function.name": "look", "llm.{list}_messages.{message}.message.tool_calls.{index}.tool_call.function.arguments": "{{}}""#
         )
     };
     let user = r#""llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "How many?""#;

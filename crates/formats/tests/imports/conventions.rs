@@ -99,9 +99,9 @@ fn traceloop() {
 }
 
 fn spans(all: &[(&str, &str, &str)]) -> String {
-    let span = |(place, (name, parent, attributes)): (usize, &(&str, &str, &str))| {
+    let span = |(index, (name, parent, attributes)): (usize, &(&str, &str, &str))| {
         format!(
-            r#"{{"name": "{name}", "context": {{"trace_id": "t", "span_id": "{place}"}}, "parent_id": "{parent}", "start_time": "2026-01-01T00:00:0{place}Z", "attributes": {{{attributes}}}}}"#
+            r#"{{"name": "{name}", "context": {{"trace_id": "t", "span_id": "{index}"}}, "parent_id": "{parent}", "start_time": "2026-01-01T00:00:0{index}Z", "attributes": {{{attributes}}}}}"#
         )
     };
     let lines: Vec<String> = all.iter().enumerate().map(span).collect();
@@ -329,9 +329,9 @@ fn tools_that_failed_and_were_answered() {
 
 #[test]
 fn spans_of_many_attributes_take_linear_time() {
-    let message = |place: usize| {
+    let message = |index: usize| {
         format!(
-            "{{\"key\": \"llm.input_messages.{place}.message.content\", \"value\": {{\"stringValue\": \"x\"}}}}"
+            "{{\"key\": \"llm.input_messages.{index}.message.content\", \"value\": {{\"stringValue\": \"x\"}}}}"
         )
     };
     let messages: Vec<String> = (0..50_000).map(message).collect();

@@ -148,11 +148,11 @@ fn inspect_brings_the_states_of_all_steps_back() {
     let episode = with_states();
     assert_eq!(episode.steps.len(), 2);
     let again = back(export::inspect::to_text(&[&episode], "made"));
-    for (place, state) in (0..3).map(|place| (place, episode.frames.get(place).unwrap().state)) {
-        let found = again[0].frames.get(place).unwrap().state;
+    for (step, state) in (0..3).map(|step| (step, episode.frames.get(step).unwrap().state)) {
+        let found = again[0].frames.get(step).unwrap().state;
         assert_eq!(found.to_python_text().len(), state.to_python_text().len());
         for (key, value) in state.as_object().unwrap().iter() {
-            assert_eq!(found.get(key), Some(value), "frame {place}");
+            assert_eq!(found.get(key), Some(value), "frame {step}");
         }
     }
 }

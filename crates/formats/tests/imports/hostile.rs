@@ -14,10 +14,10 @@ fn imported(name: &str, content: impl Into<Vec<u8>>) -> ImportOutcome {
     import(&[named(name, content)]).unwrap()
 }
 
-fn lost(outcome: &ImportOutcome, words: &str) -> bool {
+fn lost(outcome: &ImportOutcome, text: &str) -> bool {
     let notes = outcome.notes.iter();
     let mut lost = notes.filter(|note| note.level == NoteLevel::Unreadable);
-    lost.any(|note| note.text.contains(words))
+    lost.any(|note| note.text.contains(text))
 }
 
 fn refused(name: &str, content: impl Into<Vec<u8>>) -> String {
@@ -76,10 +76,10 @@ fn branches_that_repeat_a_session_too_often_are_left_out() {
             r#"{{"type":"assistant","uuid":"{id}","parentUuid":"m{parent}","sessionId":"s","message":{{"role":"assistant","content":[{{"type":"text","text":"{text}"}}]}}}}"#
         )
     };
-    let lines = (1..400).flat_map(|place| {
+    let lines = (1..400).flat_map(|number| {
         [
-            line(format!("b{place}"), place - 1),
-            line(format!("m{place}"), place - 1),
+            line(format!("b{number}"), number - 1),
+            line(format!("m{number}"), number - 1),
         ]
     });
     let outcome = imported("session.jsonl", lines.collect::<Vec<_>>().join("\n"));

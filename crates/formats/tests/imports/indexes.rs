@@ -110,7 +110,7 @@ fn a_file_of_lines_that_grows_is_read_on_from_where_it_ended() {
                 continue;
             };
             let mut entries = indexer.take_entries();
-            assert!(entries.iter().all(|entry| entry.place.parts[0].end <= at));
+            assert!(entries.iter().all(|entry| entry.range.parts[0].end <= at));
             next.feed(&bytes[at as usize..]);
             // The next continuation is as good.
             let (mut last, at) = next.continued().unwrap();
@@ -133,7 +133,7 @@ fn long_log() -> Vec<u8> {
     let Json::Object(mut log) = Json::parse(text).unwrap() else {
         panic!("a log is an object");
     };
-    let words = r#" "], {"x": [\"messages\": [{"#.repeat(40);
+    let text = r#" "], {"x": [\"messages\": [{"#.repeat(40);
     let Some(Json::List(samples)) = log.get_mut("samples") else {
         panic!("there are samples");
     };
@@ -141,12 +141,12 @@ fn long_log() -> Vec<u8> {
         let Json::Object(sample) = sample else {
             continue;
         };
-        sample.insert("about", words.as_str());
+        sample.insert("about", text.as_str());
         for key in ["messages", "events"] {
             if let Some(Json::List(list)) = sample.get_mut(key) {
-                let said = object!({"role": "user", "content": (words.as_str())});
+                let said = object!({"role": "user", "content": (text.as_str())});
                 list.insert(0, said.into());
-                let others = [Json::from(words.as_str()), Json::from(7), Json::Null];
+                let others = [Json::from(text.as_str()), Json::from(7), Json::Null];
                 list.extend(others);
                 let again: Vec<Json> = std::iter::repeat_n(list.clone(), 30).flatten().collect();
                 list.extend(again);
@@ -163,7 +163,7 @@ fn long_log() -> Vec<u8> {
 fn long_samples_are_read_as_they_come() {
     let log = long_log();
     let whole = in_chunks("log.json", &log, log.len());
-    assert!(whole.iter().any(|entry| entry.place.bytes() > 1 << 17));
+    assert!(whole.iter().any(|entry| entry.range.bytes() > 1 << 17));
     for size in [150_001, 40_009, 997] {
         assert!(in_chunks("log.json", &log, size) == whole, "{size}");
     }
@@ -173,8 +173,8 @@ fn long_samples_are_read_as_they_come() {
         .max_by_key(|(_, entry)| steps(entry))
         .unwrap();
     for part in 1..40 {
-        let length = longest.place.bytes() as usize * part / 40;
-        let cut = &log[..longest.place.parts[0].start as usize + length];
+        let length = longest.range.bytes() as usize * part / 40;
+        let cut = &log[..longest.range.parts[0].start as usize + length];
         let found = in_chunks("log.json", cut, 40_009);
         assert!(in_chunks("log.json", cut, 997) == found, "{part}");
         assert_eq!(found[..number], whole[..number]);
@@ -213,10 +213,10 @@ fn a_search_leaves_out_lines_without_its_words() {
     let mut text: String = (0..1_000).map(|_| line("plain words ")).collect();
     text.push_str(&line("a sapphire "));
     text.push_str("{oops}\n");
-    let read = |words: &str| {
+    let read = |query: &str| {
         let mut indexer = Indexer::new("run.jsonl");
         indexer.keep_episodes();
-        let filter = LineFilter::of(&Query::parse(words));
+        let filter = LineFilter::of(&Query::parse(query));
         indexer.leave_out(filter.unwrap());
         for chunk in text.as_bytes().chunks(40_000) {
             indexer.feed(chunk);
@@ -228,14 +228,14 @@ fn a_search_leaves_out_lines_without_its_words() {
     let found = read("sapphire");
     assert!(found.len() < 300, "{}", found.len());
     let last = found.last().unwrap();
-    assert!(text[last.place.parts[0].start as usize..].starts_with(&line("a sapphire ")));
+    assert!(text[last.range.parts[0].start as usize..].starts_with(&line("a sapphire ")));
     assert!(last.row.name.contains("1001") || &*last.row.id == "run-1001");
     // A word that readers add to episodes is in each, though in no line.
     assert_eq!(read("conversation").len(), 1_001);
 }
 
 #[test]
-fn an_episode_opens_at_its_place() {
+fn an_episode_opens_at_its_range() {
     for file in files() {
         let name = file.name.clone().unwrap();
         let whole = import(std::slice::from_ref(&file)).unwrap().episodes;
@@ -252,13 +252,13 @@ fn an_episode_opens_at_its_place() {
 }
 
 fn open_at(name: &str, bytes: &[u8], entry: &Entry) -> Episode {
-    let parts = entry.place.parts.iter();
+    let parts = entry.range.parts.iter();
     let parts: Vec<Vec<u8>> = parts.map(|part| at(bytes, part)).collect();
-    open(name, parts, &entry.place, &entry.row).unwrap()
+    open(name, parts, &entry.range, &entry.row).unwrap()
 }
 
-fn at(bytes: &[u8], place: &std::ops::Range<u64>) -> Vec<u8> {
-    bytes[place.start as usize..place.end as usize].to_vec()
+fn at(bytes: &[u8], range: &std::ops::Range<u64>) -> Vec<u8> {
+    bytes[range.start as usize..range.end as usize].to_vec()
 }
 
 /// An id with a number may be that of another episode.
@@ -416,7 +416,7 @@ fn samples_of_a_dump_with_damaged_headers_can_be_opened() {
         let pickle = members.iter().find(is_pickle).unwrap();
         // The headers of all other members are damaged, so these are missing.
         for member in members.iter().filter(|member| member.name != pickle.name) {
-            file.bytes[member.place.start as usize] = b'?';
+            file.bytes[member.range.start as usize] = b'?';
         }
         let mut dump = read_dump(&file, &members).unwrap();
         let entries = dump.take_entries();
@@ -425,7 +425,7 @@ fn samples_of_a_dump_with_damaged_headers_can_be_opened() {
             open_at(name, &file.bytes, entry);
         }
         // The pickle's own header is needed to open a sample.
-        let at = pickle.place.start as usize;
+        let at = pickle.range.start as usize;
         let length = file.bytes[at..]
             .windows(8)
             .position(|name| name == b"data.pkl");
@@ -527,7 +527,7 @@ fn members_beyond_the_end_of_a_dump_are_missing() {
     let mut parts = Parts::of(size);
     parts.add(0, file.bytes.clone());
     let mut members = list(&parts, 99).unwrap();
-    let beyond = |member: &mut ListedMember| member.place.end = size + 1;
+    let beyond = |member: &mut ListedMember| member.range.end = size + 1;
     members
         .iter_mut()
         .filter(|member| member.name.contains("/data/"))
@@ -535,7 +535,7 @@ fn members_beyond_the_end_of_a_dump_are_missing() {
     let mut dump = read_dump(&file, &members).unwrap();
     let entries = dump.take_entries();
     assert_eq!(entries.len(), 2);
-    let parts = entries.iter().flat_map(|entry| &entry.place.parts);
+    let parts = entries.iter().flat_map(|entry| &entry.range.parts);
     assert!(parts.clone().all(|part| part.end <= size));
     let missing = |note: &Note| note.text.contains("could not be read");
     assert!(dump.notes().iter().any(missing), "{:?}", dump.notes());

@@ -172,12 +172,12 @@ fn large_files_are_read_piece_by_piece_by_the_same_mapping() {
     entries.extend(indexer.take_entries());
     assert_eq!(entries.len(), 400);
     let entry = &entries[300];
-    let part = &entry.place.parts[0];
+    let part = &entry.range.parts[0];
     let bytes = text.as_bytes()[part.start as usize..part.end as usize].to_vec();
     let opened = open_mapped(
         "made.jsonl",
         vec![bytes],
-        &entry.place,
+        &entry.range,
         &entry.row,
         indexer.fields(),
     );

@@ -131,8 +131,8 @@ fn paths_that_lead_elsewhere_are_refused() {
         ("fine.jsonl", ldp),
     ]);
     for (from, to) in [(&b"AA/AA/etc"[..], &b"../../etc"[..]), (b"Aroot", b"/root")] {
-        while let Some(place) = zipped.windows(from.len()).position(|window| window == from) {
-            zipped[place..place + to.len()].copy_from_slice(to);
+        while let Some(offset) = zipped.windows(from.len()).position(|window| window == from) {
+            zipped[offset..offset + to.len()].copy_from_slice(to);
         }
     }
     for bytes in [tar(&members), zipped] {

@@ -40,8 +40,8 @@ fn no_word_of_an_episode_is_ruled_out_by_its_line() {
         let entries = indexer.take_entries();
         files += usize::from(!entries.is_empty());
         for entry in entries {
-            let place = &entry.place.parts[0];
-            let line = &bytes[place.start as usize..place.end as usize];
+            let range = &entry.range.parts[0];
+            let line = &bytes[range.start as usize..range.end as usize];
             let episode = entry.episode.unwrap();
             for (_, text) in passages(&episode) {
                 for word in text.split_whitespace().filter(|word| !word.contains('"')) {

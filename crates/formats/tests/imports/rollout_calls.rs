@@ -13,8 +13,8 @@ fn call(id: &str, members: &str, texts: [&str; 2], ids: [&str; 2]) -> String {
     let asked: Vec<String> = asked
         .split(' ')
         .enumerate()
-        .map(|(place, text)| {
-            let role = ["user", "assistant"][place % 2];
+        .map(|(index, text)| {
+            let role = ["user", "assistant"][index % 2];
             format!(r#"{{"role": "{role}", "content": "{text}"}}"#)
         })
         .collect();
@@ -142,7 +142,7 @@ fn rollouts_of_prime_rl_are_grouped_by_environment_and_example() {
         "step_3/train_rollouts.jsonl",
         &["math", "code"].map(rollout),
     );
-    let places = outcome.episodes.iter().map(|episode| {
+    let positions = outcome.episodes.iter().map(|episode| {
         let task = episode.task().unwrap();
         let task = format!("{}/{}", task.dataset, task.id);
         let group = episode.metadata.get("group").unwrap().to_display();
@@ -150,7 +150,7 @@ fn rollouts_of_prime_rl_are_grouped_by_environment_and_example() {
     });
     let expected =
         ["math", "code"].map(|name| (name.to_owned(), format!("{name}/7"), format!("{name} 7")));
-    assert_eq!(places.collect::<Vec<_>>(), expected);
+    assert_eq!(positions.collect::<Vec<_>>(), expected);
 }
 
 #[test]

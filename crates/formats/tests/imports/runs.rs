@@ -1,5 +1,5 @@
 //! What the writers of evaluations, training runs and traces do besides what the fixtures of each format show: messages
-//! as events, both sides speaking at once, judgements in other words and places.
+//! as events, both sides speaking at once, judgements in other terms and members.
 
 use volary_core::json::Json;
 use volary_episode::{Ending, Episode, Rewards};
@@ -168,8 +168,8 @@ fn slime_rollout_dump() {
     );
     assert_eq!(first.ending, Ending::Done);
     assert_eq!(first.metadata.get("step"), Some(&Json::from(3)));
-    let logprobs = |place: usize| -> Vec<Option<f64>> {
-        let record = outcome.episodes[place].tokens.as_ref().unwrap();
+    let logprobs = |index: usize| -> Vec<Option<f64>> {
+        let record = outcome.episodes[index].tokens.as_ref().unwrap();
         let stream = &record.strip.streams()["rollout_log_probs"];
         stream.iter().skip(record.prompt).collect()
     };

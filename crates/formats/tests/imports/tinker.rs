@@ -95,7 +95,7 @@ fn each_sample_of_a_captured_call_is_an_episode() {
     let record = first.tokens.as_ref().unwrap();
     assert_eq!(record.strip.ids(), [5, 6, 7, 8, 9]);
     let stream = &record.strip.streams()["logprobs"];
-    let values: Vec<_> = (0..5).map(|place| stream.get(place)).collect();
+    let values: Vec<_> = (0..5).map(|index| stream.get(index)).collect();
     assert_eq!(values, [None, None, None, Some(-0.5), Some(-0.25)]);
     assert_eq!(EndingKind::of(&cut.ending), EndingKind::Truncated);
     assert_eq!(failed.errors, ["RuntimeError('stopped')".into()]);

@@ -466,7 +466,7 @@ fn a_text_in_the_rewards_of_slime_is_no_reward() {
 
 /// A task may have steps of its own.
 #[test]
-fn metadata_of_slime_does_not_name_the_place_in_the_run() {
+fn metadata_of_slime_does_not_name_the_position_in_the_run() {
     let sample = slime_sample(json!({"metadata": {"step": 12, "level": 3}}));
     let outcome = lines("3.jsonl", &[sample]);
     assert_eq!(metadata(&outcome, "step"), [None]);

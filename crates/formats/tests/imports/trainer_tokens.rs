@@ -59,7 +59,7 @@ fn prompts_may_be_token_ids() {
 }
 
 #[test]
-fn what_is_no_token_id_is_named_with_its_place() {
+fn what_is_no_token_id_is_named_with_its_index() {
     let rollout = |response: Json| json!({"step": 1, "sample_idx": 0, "prompt_idx": 0, "prompt_tokens": [1, 2], "response_tokens": response, "reward": 0.0, "finish_reason": "stop", "dataset": "desk"});
     let outcome = lines(
         "desk_rollouts_000000.jsonl",

@@ -1,4 +1,4 @@
-//! Files of earlier and later versions of trainers, which say in other places where a rollout belongs.
+//! Files of earlier and later versions of trainers, which say elsewhere where a rollout belongs.
 
 use volary_core::json;
 use volary_core::json::Json;
@@ -8,8 +8,8 @@ use volary_formats::import::{ImportOutcome, import};
 use crate::trainer_corners::{file, lines, rewards, roles};
 
 /// The step, whether it is an evaluation, and the environment of each episode.
-fn places(outcome: &ImportOutcome) -> Vec<(Option<i64>, bool, Option<&str>)> {
-    let place = |episode: &'_ Episode| {
+fn positions(outcome: &ImportOutcome) -> Vec<(Option<i64>, bool, Option<&str>)> {
+    let position = |episode: &'_ Episode| {
         let step = episode.metadata.get("step")?;
         step.to_display().parse().ok()
     };
@@ -18,7 +18,7 @@ fn places(outcome: &ImportOutcome) -> Vec<(Option<i64>, bool, Option<&str>)> {
     episodes
         .map(|episode| {
             let environment = episode.environment.as_deref();
-            (place(episode), is_evaluation(episode), environment)
+            (position(episode), is_evaluation(episode), environment)
         })
         .collect()
 }
@@ -39,13 +39,13 @@ fn trace(id: &str, more: Json) -> Json {
 }
 
 #[test]
-fn traces_of_prime_rl_name_their_place_in_several_ways() {
+fn traces_of_prime_rl_name_their_position_in_several_ways() {
     let august = trace(
         "a",
         json!({"run": {"type": "eval", "id": "run-1", "step": 7}, "info": {"env_name": "desk"}}),
     );
     let outcome = lines("rollouts/step_7/eval/effective/traces.jsonl", &[august]);
-    assert_eq!(places(&outcome), [(Some(7), true, Some("desk"))]);
+    assert_eq!(positions(&outcome), [(Some(7), true, Some("desk"))]);
 
     let july = |kind: &str, eval_step: Json| {
         trace(
@@ -60,7 +60,7 @@ fn traces_of_prime_rl_name_their_place_in_several_ways() {
         &[july("train", Json::Null), july("eval", 7.into())],
     );
     assert_eq!(
-        places(&outcome),
+        positions(&outcome),
         [
             (Some(8), false, Some("desk")),
             (Some(7), true, Some("desk"))
@@ -74,7 +74,7 @@ fn traces_of_prime_rl_name_their_place_in_several_ways() {
         "rollouts/step_5/train_rollouts.jsonl",
         &[trace("c", json!({}))],
     );
-    assert_eq!(places(&outcome), [(Some(5), false, None)]);
+    assert_eq!(positions(&outcome), [(Some(5), false, None)]);
 }
 
 #[test]
@@ -87,7 +87,11 @@ fn the_path_of_an_older_rollout_names_its_step() {
         ("run/rollouts/step_3/eval_rollouts.jsonl", true),
     ] {
         let outcome = lines(path, std::slice::from_ref(&rollout));
-        assert_eq!(places(&outcome), [(Some(3), is_evaluation, None)], "{path}");
+        assert_eq!(
+            positions(&outcome),
+            [(Some(3), is_evaluation, None)],
+            "{path}"
+        );
     }
 }
 
@@ -107,7 +111,7 @@ fn distillation_of_trl_has_no_rewards() {
     let row = json!({"step": 10, "prompt": "What is 2 + 2?", "completion": "4"});
     let outcome = lines("completions_00010.parquet", &[row.clone(), row]);
     assert_eq!(rewards(&outcome), [None, None]);
-    assert_eq!(places(&outcome)[0].0, Some(10));
+    assert_eq!(positions(&outcome)[0].0, Some(10));
     assert_eq!(roles(&outcome.episodes[0]), ["user", "assistant"]);
     assert_eq!(&*outcome.episodes[0].id, "completions_00010-1");
 }
@@ -121,7 +125,7 @@ fn a_step_of_trl_may_be_text() {
     let source = outcome.episodes[0].source.as_ref().unwrap();
     assert_eq!(&*source.format, "trl");
     assert_eq!(rewards(&outcome), [Some(0.5)]);
-    assert_eq!(places(&outcome)[0].0, Some(10));
+    assert_eq!(positions(&outcome)[0].0, Some(10));
 }
 
 #[test]
@@ -135,7 +139,7 @@ fn a_token_export_may_have_rewards_and_its_own_step() {
     let all = [sequence(&[0.5, 0.5, 0.5]), sequence(&[0.5, 0.5, 0.25])];
     let outcome = lines("token_exports/step_3/rank_0.jsonl", &all);
     assert_eq!(rewards(&outcome), [Some(0.5), None]);
-    assert_eq!(places(&outcome)[0].0, Some(3));
+    assert_eq!(positions(&outcome)[0].0, Some(3));
     let metadata = &outcome.episodes[0].metadata;
     assert_eq!(metadata.get("trainer_step"), Some(&12.into()));
     assert_eq!(metadata.get("run"), Some(&"run-1".into()));

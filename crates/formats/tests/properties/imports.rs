@@ -98,9 +98,9 @@ proptest! {
         changes in vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut in any::<Option<prop::sample::Index>>()
     ) {
         let mut zip = zipped(&rendered(&numbered(3)));
-        for (place, value) in changes {
-            let place = place.index(zip.bytes.len());
-            zip.bytes[place] = value;
+        for (offset, value) in changes {
+            let offset = offset.index(zip.bytes.len());
+            zip.bytes[offset] = value;
         }
         if let Some(cut) = cut {
             zip.bytes.truncate(cut.index(zip.bytes.len()));

@@ -22,7 +22,7 @@ use crate::values::object;
 /// Names of streams, among them those of other members of a row.
 const NAMES: [&str; 6] = ["entropy", "tokens", "reward", "stream/x", "", "log probs é"];
 
-fn words() -> impl Strategy<Value = Text> {
+fn texts() -> impl Strategy<Value = Text> {
     "[a-z{}\"\\\\\n é]{1,12}".prop_map(Text::from)
 }
 
@@ -38,15 +38,15 @@ fn values(length: usize) -> impl Strategy<Value = TokenStream> {
 
 /// A step with a call that is answered, or without one.
 fn step() -> impl Strategy<Value = StepRecord> {
-    let call = (words(), object()).prop_map(|(name, arguments)| ToolCall {
+    let call = (texts(), object()).prop_map(|(name, arguments)| ToolCall {
         id: "".into(),
         function: ToolCallFunction { name, arguments },
     });
     let parts = (
-        words(),
+        texts(),
         option::of(call),
-        words(),
-        option::of(words()),
+        texts(),
+        option::of(texts()),
         -9..9_i32,
     );
     parts.prop_map(|(said, call, seen, reasoning, reward)| {
@@ -92,7 +92,7 @@ fn tokens() -> impl Strategy<Value = Tokens> {
 prop_compose! {
     fn episode()(
         id in "[a-z]{1,8}",
-        start in vec(words(), 0..3),
+        start in vec(texts(), 0..3),
         mut steps in vec(step(), 0..4),
         rewards in prop_oneof![
             Just(Rewards::Steps),
@@ -100,7 +100,7 @@ prop_compose! {
             Just(Rewards::Unknown)
         ],
         metadata in object(),
-        (model, task, reason) in (option::of(words()), option::of(words()), words()),
+        (model, task, reason) in (option::of(texts()), option::of(texts()), texts()),
         ending in 0..4,
         usage in option::of((0..999_u64, -1.0..1.0)),
         tokens in option::of(tokens()),
@@ -112,11 +112,11 @@ prop_compose! {
                 }
             }
         }
-        for (place, step) in steps.iter_mut().enumerate() {
+        for (index, step) in steps.iter_mut().enumerate() {
             // Ids of calls are unique, as in every source.
             let Outcome::Observed { messages, .. } = &mut step.outcome else { continue };
             if let (AnyMessage::Request(request), Some(AnyMessage::Response(answer))) = (&mut step.action, messages.first_mut()) {
-                let id = Text::from(format!("c{place}"));
+                let id = Text::from(format!("c{index}"));
                 request.tool_calls[0].id = id.clone();
                 answer.tool_call_id = id;
             }

@@ -271,9 +271,9 @@ fn traces(length: usize) -> String {
     let node = |parent: usize| {
         format!(r#"{{"parent":{parent},"message":{{"role":"assistant","content":"m"}}}}"#)
     };
-    let chain = (0..length).map(|place| match place {
+    let chain = (0..length).map(|index| match index {
         0 => node(length * 2),
-        place => node(place - 1),
+        index => node(index - 1),
     });
     let nodes: Vec<String> = chain.chain((0..length).map(|_| node(length - 1))).collect();
     format!(
@@ -289,11 +289,11 @@ fn session(length: usize) -> String {
             r#"{{"type":"assistant","uuid":"{id}","parentUuid":"{parent}","sessionId":"s","message":{{"role":"assistant","content":[{{"type":"text","text":"{id}"}}]}}}}"#
         )
     };
-    let lines = (0..length).flat_map(|place| {
-        let parent = || format!("m{}", place.saturating_sub(1));
+    let lines = (0..length).flat_map(|index| {
+        let parent = || format!("m{}", index.saturating_sub(1));
         [
-            line(format!("m{place}"), parent()),
-            line(format!("b{place}"), parent()),
+            line(format!("m{index}"), parent()),
+            line(format!("b{index}"), parent()),
         ]
     });
     let mut lines: Vec<String> = lines.collect();
@@ -310,7 +310,7 @@ pub(super) fn chat(other: &str) -> String {
 /// A zip file with many members of this unpacked size.
 fn members(count: usize, length: usize) -> InputFile {
     let text = chat(&format!("[{}0]", "0,".repeat(length / 2)));
-    let names: Vec<String> = (0..count).map(|place| format!("{place}.json")).collect();
+    let names: Vec<String> = (0..count).map(|index| format!("{index}.json")).collect();
     let members = names
         .iter()
         .map(|name| (name.as_str(), text.clone().into_bytes()));

@@ -35,12 +35,12 @@ pub fn many() -> Vec<Attack> {
             packed("chats.txt", "{ a [\n".repeat(1_000_000))
         }),
         ("many empty files", || {
-            packed_tar(15_000, |place| (format!("{place}.json"), String::new()))
+            packed_tar(15_000, |index| (format!("{index}.json"), String::new()))
         }),
         ("many trials", || {
             let long = format!(r#"{{"schema_version": "ATIF-v0"{}}}"#, " ".repeat(3_000));
-            packed_tar(6_000, |place| match place % 6 {
-                0 => (format!("a/{place}.json"), long.clone()),
+            packed_tar(6_000, |index| match index % 6 {
+                0 => (format!("a/{index}.json"), long.clone()),
                 _ => (
                     "a/result.json".to_owned(),
                     r#"{"verifier_result":{}}"#.to_owned(),
@@ -48,57 +48,57 @@ pub fn many() -> Vec<Attack> {
             })
         }),
         ("many trials in folders", || {
-            packed_tar(9_000, |place| {
+            packed_tar(9_000, |index| {
                 let result = r#"{"verifier_result":{},"task_name":"a"}"#;
-                (format!("{place}/result.json"), result.to_owned())
+                (format!("{index}/result.json"), result.to_owned())
             })
         }),
         ("many logs", || {
-            packed_tar(9_000, |place| {
-                (format!("{place}/header.json"), r#"{"eval":{}}"#.to_owned())
+            packed_tar(9_000, |index| {
+                (format!("{index}/header.json"), r#"{"eval":{}}"#.to_owned())
             })
         }),
         ("many frames with numbers far apart", || {
-            packed_tar(9_000, |place| {
+            packed_tar(9_000, |index| {
                 (
-                    format!("t_{}.json", place * 5_000),
+                    format!("t_{}.json", index * 5_000),
                     r#"{"state":1,"deepcopy":true}"#.to_owned(),
                 )
             })
         }),
         ("many frames of as many trajectories", || {
-            packed_tar(9_000, |place| {
+            packed_tar(9_000, |index| {
                 (
-                    format!("t{place}_1.json"),
+                    format!("t{index}_1.json"),
                     r#"{"state":1,"deepcopy":true}"#.to_owned(),
                 )
             })
         }),
         ("many manifests of one chain", || {
-            packed_tar(8_000, |place| match place {
+            packed_tar(8_000, |index| match index {
                 4_000 => ("c4000.json".to_owned(), "{".to_owned()),
                 ..4_000 => {
-                    let next = place + 1;
+                    let next = index + 1;
                     (
-                        format!("c{place}.json"),
+                        format!("c{index}.json"),
                         format!(r#"{{"state":1,"next_frame":"c{next}.json"}}"#),
                     )
                 }
                 _ => {
                     let manifest = r#"{"name":"m","first":"c0.json","last":"z.json"}"#;
-                    (format!("m{place}.json"), manifest.to_owned())
+                    (format!("m{index}.json"), manifest.to_owned())
                 }
             })
         }),
         ("many events in folders", || {
             let event =
                 r#"{"id":1,"source":"agent","timestamp":"2026","action":"message","args":{}}"#;
-            packed_tar(8_000, |place| {
-                (format!("{}/{place}.json", place / 2), event.to_owned())
+            packed_tar(8_000, |index| {
+                (format!("{}/{index}.json", index / 2), event.to_owned())
             })
         }),
         ("many members of an archive", || {
-            let names: Vec<String> = (0..14_000).map(|place| format!("{place}.json")).collect();
+            let names: Vec<String> = (0..14_000).map(|index| format!("{index}.json")).collect();
             let members: Vec<(&str, Vec<u8>)> = names
                 .iter()
                 .map(|name| (name.as_str(), b"{}".to_vec()))
@@ -107,7 +107,7 @@ pub fn many() -> Vec<Attack> {
         }),
         ("many archives in an archive", || {
             let inner = zip(&[("a.jsonl", b"{}\n{}".to_vec())]).bytes;
-            let names: Vec<String> = (0..500).map(|place| format!("{place}.zip")).collect();
+            let names: Vec<String> = (0..500).map(|index| format!("{index}.zip")).collect();
             let members: Vec<(&str, Vec<u8>)> = names
                 .iter()
                 .map(|name| (name.as_str(), inner.clone()))
@@ -122,10 +122,10 @@ pub fn many() -> Vec<Attack> {
             parquet(&vec![Json::from("x".repeat(10_000)); 100_000])
         }),
         ("many ids that all are the same", || {
-            let line = |place: usize| {
+            let line = |index: usize| {
                 format!(
                     r#"{{"id":"a ({})","messages":[{{"role":"user","content":"a"}}]}}"#,
-                    place % 50_000
+                    index % 50_000
                 )
             };
             let lines: Vec<String> = (0..150_000).map(line).collect();
@@ -144,13 +144,13 @@ pub fn many() -> Vec<Attack> {
             )
         }),
         ("many calls with an answer each", || {
-            let message = |place: usize| {
+            let message = |index: usize| {
                 format!(
-                    r#"{{"role":"assistant","tool_calls":[{{"id":"c{place}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]}}"#
+                    r#"{{"role":"assistant","tool_calls":[{{"id":"c{index}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}]}}"#
                 )
             };
-            let answer = |place: usize| {
-                format!(r#"{{"role":"tool","tool_call_id":"c{place}","content":"a"}}"#)
+            let answer = |index: usize| {
+                format!(r#"{{"role":"tool","tool_call_id":"c{index}","content":"a"}}"#)
             };
             let calls = (0..30_000).map(message);
             let answers = (0..30_000).rev().map(answer);
@@ -162,7 +162,7 @@ pub fn many() -> Vec<Attack> {
         }),
         ("many members of an object", || {
             let members: Vec<String> = (0..400_000)
-                .map(|place| format!(r#""{place}":0"#))
+                .map(|index| format!(r#""{index}":0"#))
                 .collect();
             plain_or_packed("chat.json", &chat(&format!("{{{}}}", members.join(","))))
         }),
@@ -203,12 +203,12 @@ pub fn multiples(format: &Format) -> Vec<Vec<InputFile>> {
         }
         let length: usize = seed.iter().map(|file| file.bytes.len() + 1_024).sum();
         let mut tar = Vec::new();
-        for place in 0..UNPACKED / length.max(1) {
+        for index in 0..UNPACKED / length.max(1) {
             for file in seed {
                 let name = file.name.as_deref().unwrap_or("x");
                 add_to_tar(
                     &mut tar,
-                    &format!("{place}/{name}"),
+                    &format!("{index}/{name}"),
                     file.bytes.len() as u64,
                     &file.bytes,
                 );
@@ -224,8 +224,8 @@ pub fn multiples(format: &Format) -> Vec<Vec<InputFile>> {
 /// A compressed tar file with this many files.
 fn packed_tar(count: usize, file: impl Fn(usize) -> (String, String)) -> Vec<InputFile> {
     let mut tar = Vec::new();
-    for place in 0..count {
-        let (name, content) = file(place);
+    for index in 0..count {
+        let (name, content) = file(index);
         add_to_tar(&mut tar, &name, content.len() as u64, content.as_bytes());
     }
     end_tar(&mut tar);

@@ -110,8 +110,8 @@ fn play(
         let length = dataset.length().map_err(told)?;
         return Ok(Json::from(i64::try_from(length).map_err(told)?));
     }
-    if let Some(place) = step.get("reset") {
-        let reset = world.run(chosen(clients, place)?.try_reset())?;
+    if let Some(index) = step.get("reset") {
+        let reset = world.run(chosen(clients, index)?.try_reset())?;
         let names: Vec<Text> = reset
             .tools
             .iter()
@@ -119,9 +119,9 @@ fn play(
             .collect();
         return Ok(json!({"messages": (dumps(&reset.messages)?), "tools": names}));
     }
-    if let Some(place) = step.get("step") {
+    if let Some(index) = step.get("step") {
         let action = AnyMessage::read(required(step, "action")?).map_err(told)?;
-        let step = world.run(chosen(clients, place)?.try_step(&action))?;
+        let step = world.run(chosen(clients, index)?.try_step(&action))?;
         return Ok(json!({
             "messages": (dumps(&step.messages)?),
             "reward": (step.reward),
@@ -134,10 +134,10 @@ fn play(
 
 fn chosen<'a>(
     clients: &'a mut [TaskEnvironmentClient],
-    place: &Json,
+    index: &Json,
 ) -> Result<&'a mut TaskEnvironmentClient, String> {
-    let place = place.as_i64().and_then(|place| usize::try_from(place).ok());
-    let client = place.and_then(|place| clients.get_mut(place));
+    let index = index.as_i64().and_then(|index| usize::try_from(index).ok());
+    let client = index.and_then(|index| clients.get_mut(index));
     client.ok_or_else(|| "there is no such client".to_owned())
 }
 

@@ -18,7 +18,7 @@ struct Log {
 
 pub(super) fn exec_concurrency(input: &Json) -> Result<Json, String> {
     let mut message = ToolRequestMessage::default();
-    for (place, call) in list(input, "calls")?.iter().enumerate() {
+    for (index, call) in list(input, "calls")?.iter().enumerate() {
         let name = if flag(call, "safe", true)? {
             "beside_others"
         } else {
@@ -29,7 +29,7 @@ pub(super) fn exec_concurrency(input: &Json) -> Result<Json, String> {
             "ms": (required(call, "ms")?.clone()),
             "fails": (flag(call, "fails", false)?)
         });
-        let id = format!("call{place}");
+        let id = format!("call{index}");
         message.tool_calls.push(ToolCall::new(id, name, arguments));
     }
     let none = Json::Null;

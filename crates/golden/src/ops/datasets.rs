@@ -50,7 +50,7 @@ pub(super) fn batches(input: &Json) -> Result<Json, String> {
             batch
                 .map_err(told)?
                 .iter()
-                .map(|item| place(&**item))
+                .map(|item| number_of(&**item))
                 .collect()
         })
         .collect::<Result<_, String>>()?;
@@ -92,8 +92,8 @@ pub(super) fn gsm8k_split(input: &Json) -> Result<Json, String> {
     let length = dataset.length().ok_or("the dataset is endless")?;
 
     let (mut ids, mut problems, mut answers) = (Vec::new(), Vec::new(), Vec::new());
-    for place in 0..length {
-        let mut environment = dataset.environment_at(place).map_err(told)?;
+    for index in 0..length {
+        let mut environment = dataset.environment_at(index).map_err(told)?;
         world.run(environment.reset())?;
         let state = environment.export_frame().state;
         let member = |key: &str| required(&state, key).cloned();
@@ -164,6 +164,6 @@ impl Environment for Item {
 }
 
 /// The index of an item.
-fn place(item: &dyn Environment) -> Result<i64, String> {
+fn number_of(item: &dyn Environment) -> Result<i64, String> {
     item.id().map_err(told)?.parse().map_err(told)
 }

@@ -100,10 +100,10 @@ fn read_body(bytes: &[u8]) -> Json {
 /// Replaces `$env0`, `$env1`, … by ids.
 fn filled(value: Json, ids: &[Text]) -> Json {
     texts(value, &|text| {
-        let places = ids.iter().enumerate();
+        let indexed = ids.iter().enumerate();
         // In descending order, so that `$env1` is not found in `$env10`.
-        places.rev().fold(text.to_owned(), |text, (place, id)| {
-            text.replace(&format!("$env{place}"), id)
+        indexed.rev().fold(text.to_owned(), |text, (index, id)| {
+            text.replace(&format!("$env{index}"), id)
         })
     })
 }
@@ -111,9 +111,9 @@ fn filled(value: Json, ids: &[Text]) -> Json {
 /// Replaces ids by `$env0`, `$env1`, …
 fn named(value: Json, ids: &[Text]) -> Json {
     texts(value, &|text| {
-        let places = ids.iter().enumerate();
-        places.fold(text.to_owned(), |text, (place, id)| {
-            text.replace(&**id, &format!("$env{place}"))
+        let indexed = ids.iter().enumerate();
+        indexed.fold(text.to_owned(), |text, (index, id)| {
+            text.replace(&**id, &format!("$env{index}"))
         })
     })
 }

@@ -70,10 +70,10 @@ pub(super) fn new_episode(input: &Json) -> Result<Episode, String> {
     } else {
         0
     };
-    let place = usize::try_from(index + from_end).map_err(told)?;
+    let index = usize::try_from(index + from_end).map_err(told)?;
     let task = domain
         .tasks
-        .get(place)
+        .get(index)
         .ok_or("there is no such task")?
         .clone();
     Ok(Episode::new(domain, task))
@@ -219,7 +219,7 @@ pub(super) fn pass(input: &Json) -> Result<Json, String> {
     let rows: Vec<TrialResult> = rows.collect::<Result<_, String>>()?;
     let values = pass_hat_k(&rows).map_err(told)?.into_iter().enumerate();
     let values: Object = values
-        .map(|(place, value)| ((place + 1).to_string().into(), value.into()))
+        .map(|(index, value)| ((index + 1).to_string().into(), value.into()))
         .collect();
     Ok(values.into())
 }

@@ -92,9 +92,9 @@ pub(super) fn chat_template(input: &Json) -> Result<Json, String> {
 }
 
 pub(super) fn tokenize(input: &Json) -> Result<Json, String> {
-    let words = text(input, "text")?;
+    let content = text(input, "text")?;
     with_tokenizer(&text(input, "tokenizer")?, |tokenizer| {
-        tokenizer.encode(&words).map(Json::from).map_err(told)
+        tokenizer.encode(&content).map(Json::from).map_err(told)
     })
 }
 

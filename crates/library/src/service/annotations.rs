@@ -1,8 +1,8 @@
 //! Joins annotations of traces (prime-rl) with large files of traces, which are read in slices.
 //!
-//! The files of annotations are scanned once: in memory are the places of their lines. A file of traces is then read with
-//! the annotations behind it, as one file, and the place of an episode includes those of its annotations. So it is opened
-//! with them, after a reload too.
+//! The files of annotations are scanned once: in memory are the byte ranges of their lines. A file of traces is then
+//! read with the annotations behind it, as one file, and the range of an episode includes those of its annotations. So
+//! it is opened with them, after a reload too.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use volary_core::quantity::plural;
 use volary_formats::archive::is_archive;
 use volary_formats::import::NoteLevel;
 use volary_formats::import::fields::Mappings;
-use volary_formats::import::index::annotated::{AnnotationPlaces, is_annotation};
+use volary_formats::import::index::annotated::{AnnotationRanges, is_annotation};
 use volary_formats::import::index::{Entry, LARGE, LARGEST_WHOLE, Progress};
 
 use super::running_import::{RunningImport, is_cancelled};
@@ -31,7 +31,7 @@ const FIRST_LINE: u64 = 16 << 20;
 pub(super) struct ImportedAnnotations {
     /// Their files, in order.
     files: Vec<Rc<dyn Source>>,
-    places: AnnotationPlaces,
+    ranges: AnnotationRanges,
     /// The traces that they were joined with.
     joined: RefCell<BTreeSet<Text>>,
 }
@@ -67,7 +67,7 @@ impl ImportedAnnotations {
         if own.is_empty() || own.len() == files.len() {
             return None;
         }
-        let mut places = AnnotationPlaces::default();
+        let mut ranges = AnnotationRanges::default();
         for file in &own {
             let mut at = 0;
             while at < file.size() {
@@ -76,14 +76,14 @@ impl ImportedAnnotations {
                 }
                 let end = file.size().min(at + SLICE);
                 // What cannot be read is reported when the file is read as a whole.
-                places.feed(&file.read(at..end).await.ok()?);
+                ranges.feed(&file.read(at..end).await.ok()?);
                 at = end;
             }
-            places.end_file();
+            ranges.end_file();
         }
         Some(ImportedAnnotations {
             files: own,
-            places,
+            ranges,
             joined: RefCell::default(),
         })
     }
@@ -124,14 +124,14 @@ impl ImportedAnnotations {
             plural(joined.len(), "trace")
         );
         reading.note(NoteLevel::Read, &"".into(), text);
-        let rest = self.places.of_others(|trace| !joined.contains(trace));
-        let size: u64 = rest.iter().map(|place| place.end - place.start + 1).sum();
+        let rest = self.ranges.of_others(|trace| !joined.contains(trace));
+        let size: u64 = rest.iter().map(|range| range.end - range.start + 1).sum();
         if size > LARGEST_WHOLE {
             return files;
         }
         let mut bytes = Vec::new();
-        for place in rest {
-            if let Some(line) = self.read(place).await {
+        for range in rest {
+            if let Some(line) = self.read(range).await {
                 bytes.extend_from_slice(&line);
                 bytes.push(b'\n');
             }
@@ -163,20 +163,20 @@ impl ImportedAnnotations {
 }
 
 impl AnnotatedTraces<'_> {
-    /// Joins the annotations of an episode: its place includes them, and its row has their figures.
+    /// Joins the annotations of an episode: its range includes them, and its row has their figures.
     pub async fn join(&self, library: &LibraryService, entry: &mut Entry) {
         let Some(trace) = trace_of(&entry.row) else {
             return;
         };
-        let found = self.annotations.places.of(&trace).iter();
-        let found = found.map(|place| place.start + self.size..place.end + self.size);
-        let mut place = entry.place.clone();
-        place.parts.extend(found);
-        if place.parts.len() == entry.place.parts.len() {
+        let found = self.annotations.ranges.of(&trace).iter();
+        let found = found.map(|range| range.start + self.size..range.end + self.size);
+        let mut range = entry.range.clone();
+        range.parts.extend(found);
+        if range.parts.len() == entry.range.parts.len() {
             return;
         }
-        let mut parts = Vec::with_capacity(place.parts.len());
-        for part in &place.parts {
+        let mut parts = Vec::with_capacity(range.parts.len());
+        for part in &range.parts {
             match self.source.read(part.clone()).await {
                 Ok(bytes) => parts.push(bytes),
                 Err(_) => return,
@@ -186,9 +186,9 @@ impl AnnotatedTraces<'_> {
             return;
         };
         let name = self.source.name();
-        if let Some(episode) = readers.open(&name, parts, &place, &entry.row, None) {
+        if let Some(episode) = readers.open(&name, parts, &range, &entry.row, None) {
             entry.row = Row::of(&episode, Vec::new());
-            entry.place = place;
+            entry.range = range;
             entry.episode = entry.episode.is_some().then_some(episode);
             self.annotations.joined.borrow_mut().insert(trace);
         }

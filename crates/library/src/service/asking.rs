@@ -221,13 +221,13 @@ mod tests {
         let [Output::Event(Event::Rendered(rendered))] = &said[..] else {
             panic!("{said:?}");
         };
-        let place = rendered
+        let index = rendered
             .messages
             .iter()
             .position(|message| message.text.contains("book a flight"));
         let said = format!(
             r#"{{"label":"yes","explanation":"x","evidence":[{{"message":{},"quote":"book a flight"}}]}}"#,
-            place.unwrap()
+            index.unwrap()
         );
         let reply = SaidReply {
             id: "a".into(),

@@ -43,7 +43,7 @@ pub(super) struct KnownBehaviour {
 struct EpisodeBehaviour {
     signature: Signature,
     /// Its last error, otherwise its last answer.
-    last_words: Text,
+    last_text: Text,
 }
 
 impl KnownBehaviour {
@@ -51,7 +51,7 @@ impl KnownBehaviour {
         let acts = acts(episode);
         let behaviour = EpisodeBehaviour {
             signature: Signature::of(&acts, &mut self.alphabet),
-            last_words: last_words(episode, &acts),
+            last_text: last_text(episode, &acts),
         };
         self.of.insert(id.clone(), behaviour);
     }
@@ -67,7 +67,7 @@ impl KnownBehaviour {
     }
 }
 
-fn last_words(episode: &Episode, acts: &[Act<'_>]) -> Text {
+fn last_text(episode: &Episode, acts: &[Act<'_>]) -> Text {
     let failed = acts.iter().rev().find(|act| act.error.is_some());
     let error = failed.and_then(|act| act.result.as_deref());
     match error {
@@ -123,8 +123,8 @@ async fn read_all(
         doing: "Reading",
         send,
     };
-    for (place, id) in ids.enumerate() {
-        if !progress.goes_on(place).await {
+    for (index, id) in ids.enumerate() {
+        if !progress.goes_on(index).await {
             library.cancelled.remove(number);
             return false;
         }
@@ -195,7 +195,7 @@ fn report(known: &KnownBehaviour, episodes: &[JudgedEpisode]) -> ClusterReport {
         .iter()
         .map(|cluster| {
             let rows = cluster.rows.iter().filter_map(|row| read.get(*row));
-            rows.map(|(_, one)| &*one.last_words).collect()
+            rows.map(|(_, one)| &*one.last_text).collect()
         })
         .collect();
     let words = distinctive_words(&texts, DISTINCTIVE);
@@ -205,18 +205,18 @@ fn report(known: &KnownBehaviour, episodes: &[JudgedEpisode]) -> ClusterReport {
         .collect();
     let id_of = |row: &usize| read.get(*row).map(|(one, _)| one.id.clone());
     let clusters = found.iter().zip(words).enumerate();
-    let clusters = clusters.map(|(place, (cluster, words))| BehaviourCluster {
+    let clusters = clusters.map(|(index, (cluster, words))| BehaviourCluster {
         name: cluster.name.as_str().into(),
         ids: cluster.rows.iter().filter_map(id_of).collect(),
         typical: id_of(&cluster.medoid).unwrap_or_default(),
         sequence: typical
-            .get(place)
+            .get(index)
             .map(|signature| sequence(signature, &known.alphabet))
             .unwrap_or_default(),
         succeeded: cluster.succeeded as u64,
         judged: cluster.judged as u64,
         words: words.into_iter().map(Text::from).collect(),
-        parting: parting_of(place, &typical, &known.alphabet),
+        parting: parting_of(index, &typical, &known.alphabet),
     });
     ClusterReport {
         clusters: clusters.collect(),
@@ -239,16 +239,16 @@ fn sequence(signature: &Signature, alphabet: &Alphabet) -> Text {
 }
 
 /// Where a cluster parts from the one that begins most alike; of several, from the largest.
-fn parting_of(place: usize, typical: &[&Signature], alphabet: &Alphabet) -> Option<ClusterParting> {
+fn parting_of(index: usize, typical: &[&Signature], alphabet: &Alphabet) -> Option<ClusterParting> {
     /// Small clusters are not compared: there may be thousands.
     const COMPARED: usize = 200;
-    let own = typical.get(place)?;
+    let own = typical.get(index)?;
     let shared = |other: &Signature| {
         let pairs = own.symbols.iter().zip(&other.symbols);
         pairs.take_while(|(one, other)| one == other).count()
     };
     let others = typical.iter().take(COMPARED).enumerate();
-    let others = others.filter(|(other, _)| *other != place);
+    let others = others.filter(|(other, _)| *other != index);
     let (from, other) =
         others.max_by_key(|(other, signature)| (shared(signature), std::cmp::Reverse(*other)))?;
     let Parting {
@@ -282,8 +282,8 @@ pub(super) async fn match_rules(
         send,
     };
     let mut matches = vec![Vec::new(); rules.len()];
-    for (place, id) in ids.iter().enumerate() {
-        if !progress.goes_on(place).await {
+    for (index, id) in ids.iter().enumerate() {
+        if !progress.goes_on(index).await {
             library.cancelled.remove(number);
             return;
         }
@@ -294,7 +294,7 @@ pub(super) async fn match_rules(
         for (rule, hits) in rules.iter().zip(&mut matches) {
             let first = matches_of(rule, &episode, &acts).into_iter().next();
             hits.extend(first.map(|found| RuleHit {
-                row: u32::try_from(place).unwrap_or(u32::MAX),
+                row: u32::try_from(index).unwrap_or(u32::MAX),
                 step: u32::try_from(found.step).unwrap_or(u32::MAX),
             }));
         }

@@ -65,9 +65,9 @@ impl Continuation {
     pub(super) fn unfinished(&self, library: &LibraryService) -> Vec<Text> {
         let known = library.known.borrow();
         let is_after = |known_episode: &KnownEpisode| {
-            let place = known_episode.place.as_ref()?;
-            let start = place.place.parts.first()?.start;
-            Some(place.file == self.file && start >= self.at)
+            let location = known_episode.location.as_ref()?;
+            let start = location.range.parts.first()?.start;
+            Some(location.file == self.file && start >= self.at)
         };
         let episodes = known.episodes.iter();
         let after = episodes.filter(|(_, known_episode)| is_after(known_episode) == Some(true));
@@ -130,7 +130,7 @@ mod tests {
         continuation: Option<Continuation>,
     ) -> Vec<Output> {
         let said = RefCell::new(Vec::new());
-        let say = |words| said.borrow_mut().push(words);
+        let say = |output| said.borrow_mut().push(output);
         let origin = Origin::Published;
         let done = match continuation {
             None => reading::read(service, 1, vec![source], origin, &say).now_or_never(),
@@ -224,8 +224,8 @@ mod tests {
         // Without a line break at its end it may still grow.
         let known = continuation(&service).unwrap();
         assert_eq!(known.unfinished(&service), ["a (2)".into()]);
-        for (id, words) in [("b", "word b"), ("c", "the third"), ("a (2)", "the fourth")] {
-            assert!(text(&open(&service, id)).contains(words), "{id}");
+        for (id, content) in [("b", "word b"), ("c", "the third"), ("a (2)", "the fourth")] {
+            assert!(text(&open(&service, id)).contains(content), "{id}");
         }
     }
 
@@ -245,8 +245,8 @@ mod tests {
     fn the_work_of_an_append_is_that_of_what_was_appended() {
         let service = service();
         let line = |number: usize| {
-            let words = format!("word{number} ").repeat(200);
-            native::to_text(&episode(&format!("e{number}"), &words)) + "\n"
+            let content = format!("word{number} ").repeat(200);
+            native::to_text(&episode(&format!("e{number}"), &content)) + "\n"
         };
         let mut file = MemorySource {
             name: NAME.into(),
@@ -271,8 +271,8 @@ mod tests {
         }
         assert_eq!(service.windows.borrow().len(), 1);
         assert_eq!(service.known.borrow().episodes.len(), 300);
-        for (id, words) in [("e7", "word7"), ("e299", "word299")] {
-            assert!(text(&open(&service, id)).contains(words), "{id}");
+        for (id, content) in [("e7", "word7"), ("e299", "word299")] {
+            assert!(text(&open(&service, id)).contains(content), "{id}");
         }
     }
 }

@@ -191,13 +191,13 @@ pub(super) async fn export_findings(
     }
     let mut opener = Opener::new(library, is_masked);
     let mut parts = vec![found.head().into_bytes()];
-    for (place, row) in found.rows.iter().enumerate() {
+    for (index, row) in found.rows.iter().enumerate() {
         let chosen = TaggedEpisode {
             id: row.id.clone(),
             tags: row.tags.clone(),
         };
         if let Some(episode) = opener.open(&chosen).await {
-            parts.push(found.episode(place, &episode).into_bytes());
+            parts.push(found.episode(index, &episode).into_bytes());
         }
     }
     parts.push(findings::END.into());

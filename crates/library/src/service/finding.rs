@@ -30,7 +30,7 @@ pub(super) async fn settle(library: &LibraryService) {
     }
 }
 
-/// Returns the episodes that the index lacks, in the order of their places in files.
+/// Returns the episodes that the index lacks, in the order of their positions in files.
 fn missing(library: &LibraryService) -> Vec<(Text, KnownEpisode)> {
     let (known, indexed) = (library.known.borrow(), library.search.indexed.borrow());
     let missing = known
@@ -40,10 +40,10 @@ fn missing(library: &LibraryService) -> Vec<(Text, KnownEpisode)> {
     let mut missing: Vec<(Text, KnownEpisode)> = missing
         .map(|(id, known_episode)| (id.clone(), known_episode.clone()))
         .collect();
-    missing.sort_by_cached_key(|(id, known_episode)| match &known_episode.place {
+    missing.sort_by_cached_key(|(id, known_episode)| match &known_episode.location {
         None => (None, 0, id.clone()),
         Some(at) => {
-            let start = at.place.parts.first().map_or(0, |part| part.start);
+            let start = at.range.parts.first().map_or(0, |part| part.start);
             (Some(at.file.clone()), start, id.clone())
         }
     });
@@ -53,14 +53,14 @@ fn missing(library: &LibraryService) -> Vec<(Text, KnownEpisode)> {
 /// Indexes missing episodes for a search. Returns false once another search supersedes it.
 async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Send<'_>) -> bool {
     let missing = missing(library);
-    for (place, (id, known_episode)) in missing.iter().enumerate() {
+    for (index, (id, known_episode)) in missing.iter().enumerate() {
         if search.is_some_and(|number| number != library.search.last.get()) {
             return false;
         }
-        if search.is_some() && place > 0 && place.is_multiple_of(BATCH) {
+        if search.is_some() && index > 0 && index.is_multiple_of(BATCH) {
             send(Output::Event(Event::Progress {
-                doing: format!("Reading {place} of {} for the search", missing.len()).into(),
-                done: Some(place as f64 / missing.len() as f64),
+                doing: format!("Reading {index} of {} for the search", missing.len()).into(),
+                done: Some(index as f64 / missing.len() as f64),
             }));
         }
         // It was indexed or deleted meanwhile.
@@ -87,7 +87,7 @@ pub(super) async fn searched(
     id: &Text,
     known_episode: &KnownEpisode,
 ) -> Result<Episode, LibraryError> {
-    match &known_episode.place {
+    match &known_episode.location {
         None => opening::episode(library, id).await,
         Some(at) => {
             let row = Row {
@@ -150,13 +150,13 @@ pub(super) async fn search(
         let matches = index.search(&query);
         let found = matches.found.iter().enumerate();
         let found: Vec<Match> = found
-            .filter_map(|(place, (id, hit))| {
-                if place < MOST_SHOWN {
+            .filter_map(|(rank, (id, hit))| {
+                if rank < MOST_SHOWN {
                     Some(found_in(id, index.document(id)?, hit))
                 } else {
                     Some(Match {
                         id: id.clone(),
-                        step: hit.place.step as u64,
+                        step: hit.position.step as u64,
                         ..Match::default()
                     })
                 }
@@ -164,14 +164,14 @@ pub(super) async fn search(
             .collect();
         (found, matches.unsure)
     };
-    for (place, id) in unsure.iter().enumerate() {
+    for (index, id) in unsure.iter().enumerate() {
         if number != library.search.last.get() {
             return;
         }
-        if place > 0 && place.is_multiple_of(BATCH) {
+        if index > 0 && index.is_multiple_of(BATCH) {
             send(Output::Event(Event::Progress {
-                doing: format!("Searching {place} of {} again", unsure.len()).into(),
-                done: Some(place as f64 / unsure.len() as f64),
+                doing: format!("Searching {index} of {} again", unsure.len()).into(),
+                done: Some(index as f64 / unsure.len() as f64),
             }));
         }
         let Some(known_episode) = library.known_episode(id) else {
@@ -192,7 +192,7 @@ fn found_in(id: &Text, document: &Document, hit: &Hit) -> Match {
     let snippet = document.snippet(hit, AROUND);
     Match {
         id: id.clone(),
-        step: hit.place.step as u64,
+        step: hit.position.step as u64,
         before: snippet.before.into(),
         hit: snippet.hit.into(),
         after: snippet.after.into(),

@@ -95,7 +95,7 @@ fn rows_that_are_not_stored_yet_can_be_opened() {
     let clock = Rc::new(VirtualClock::new());
     let service = LibraryService::new(store.clone(), Rc::new(StaticCode), clock, || 1.0);
     let said = RefCell::new(Vec::new());
-    let say = |words| said.borrow_mut().push(words);
+    let say = |output| said.borrow_mut().push(output);
     let two = Rc::new(file("x.jsonl", &[episode("a", "one"), episode("b", "two")]));
     let mut context = Context::from_waker(Waker::noop());
     let mut reading = pin!(reading::read(
@@ -110,7 +110,7 @@ fn rows_that_are_not_stored_yet_can_be_opened() {
 
     let of = |id: &str| vec![Text::from(id)];
     let heard = RefCell::new(Vec::new());
-    let hear = |words| heard.borrow_mut().push(words);
+    let hear = |output| heard.borrow_mut().push(output);
     let requests = [
         Request::Open { id: "a".into() },
         Request::Forget { ids: of("b") },
@@ -165,7 +165,7 @@ fn changes_during_the_first_listing_are_not_lost() {
     let clock = Rc::new(VirtualClock::new());
     let service = LibraryService::new(store.clone(), Rc::new(StaticCode), clock, || 1.0);
     let said = RefCell::new(Vec::new());
-    let say = |words| said.borrow_mut().push(words);
+    let say = |output| said.borrow_mut().push(output);
     let mut context = Context::from_waker(Waker::noop());
     let list = Request::List;
     let mut listing = pin!(service.handle(2, list, &say));
@@ -199,12 +199,12 @@ pub(super) fn two_tabs() -> [LibraryService; 2] {
     tabs
 }
 
-/// The first words of an episode.
-pub(super) fn words_in(service: &LibraryService, id: &str) -> String {
+/// The first text of an episode.
+pub(super) fn text_in(service: &LibraryService, id: &str) -> String {
     let episode = opening::episode(service, &id.into()).now_or_never();
     let episode = episode.unwrap().unwrap();
-    let words = episode.start[0].body().content.as_ref();
-    words.unwrap().to_string()
+    let content = episode.start[0].body().content.as_ref();
+    content.unwrap().to_string()
 }
 
 #[test]
@@ -215,8 +215,8 @@ fn no_tab_overwrites_episodes_of_another_one() {
     assert_eq!(ids(&read(&here, std::slice::from_ref(&one))), ["1", "2"]);
     let said = ids(&read(&there, std::slice::from_ref(&other)));
     assert_eq!(said, ["1 (2)", "2"], "only what is another one is named so");
-    for (id, words) in [("1", "one"), ("1 (2)", "another"), ("2", "two")] {
-        assert_eq!(words_in(&there, id), words);
+    for (id, text) in [("1", "one"), ("1 (2)", "another"), ("2", "two")] {
+        assert_eq!(text_in(&there, id), text);
     }
     // Search finds the words under the new id, not under the one that was requested first.
     let search = Request::Search {
@@ -245,7 +245,7 @@ fn no_tab_overwrites_files_of_another_one() {
         ids(&read(&here, &[file("z.json", &[episode("3", "x")])])),
         ["3 (2)"]
     );
-    // The same places of the same file are the same trajectories.
+    // The same ranges of the same file are the same trajectories.
     let [here, there] = two_tabs();
     assert_eq!(ids(&read(&here, std::slice::from_ref(&one))), ["1", "2"]);
     let first = here.store.file(&id_of_now(&one)).now_or_never().flatten();

@@ -46,15 +46,15 @@ pub(super) async fn tell_again(
 ) -> Option<Text> {
     let mut ids: Vec<(Rc<InFile>, Text)> = {
         let known = library.known.borrow();
-        let places = known.episodes.iter().filter_map(|(id, known_episode)| {
-            let place = known_episode.place.as_ref()?;
-            (place.file == *file).then(|| (Rc::clone(place), id.clone()))
+        let locations = known.episodes.iter().filter_map(|(id, known_episode)| {
+            let location = known_episode.location.as_ref()?;
+            (location.file == *file).then(|| (Rc::clone(location), id.clone()))
         });
-        places.collect()
+        locations.collect()
     };
     ids.sort_by_key(|(at, _)| {
-        let start = at.place.parts.first().map(|part| part.start);
-        (start, at.place.number)
+        let start = at.range.parts.first().map(|part| part.start);
+        (start, at.range.number)
     });
     let ids: Vec<Text> = ids.into_iter().take(BATCH).map(|(_, id)| id).collect();
     let first = ids.first().cloned();

@@ -182,7 +182,7 @@ impl LargeFile<'_, '_> {
             let batch = entries.by_ref().take(BATCH).map(|entry| {
                 let at = InFile {
                     file: id.clone(),
-                    place: entry.place,
+                    range: entry.range,
                 };
                 let mut row = running_import::stamped(reading, entry.row, entry.bytes);
                 let is_new;

@@ -36,12 +36,12 @@ pub(crate) async fn handle_stored(library: &LibraryService, ids: &[Text], send: 
         return;
     }
     let mut rows = Vec::new();
-    for (row, place) in library.store.rows_of(ids).await {
+    for (row, location) in library.store.rows_of(ids).await {
         // An episode that this tab only shows may have the same id. It stays.
         if library.in_memory.has(&row.id) {
             continue;
         }
-        library.remember(&row, place);
+        library.remember(&row, location);
         library.search.changed(&row.id);
         rows.push(row);
     }
@@ -105,8 +105,8 @@ pub(super) async fn list(library: &LibraryService, send: Send<'_>) {
 async fn load(library: &LibraryService) -> Result<Vec<Row>, LibraryError> {
     library.has_asked.set(true);
     let rows = library.store.rows().await;
-    for (row, place) in rows.iter().flatten() {
-        library.remember(row, place.clone());
+    for (row, location) in rows.iter().flatten() {
+        library.remember(row, location.clone());
     }
     library.known.borrow_mut().is_whole = true;
     library.in_flight.notify();

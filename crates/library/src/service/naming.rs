@@ -71,7 +71,7 @@ async fn id_use(library: &LibraryService, id: &Text, text: &str, batch: &[Item])
     let Some(known_episode) = library.known_episode(id) else {
         return IdUse::Free;
     };
-    if known_episode.place.is_some() {
+    if known_episode.location.is_some() {
         return IdUse::Another;
     }
     if let Some(waiting) = batch.iter().find(|item| item.row.id == *id) {
@@ -85,13 +85,13 @@ async fn id_use(library: &LibraryService, id: &Text, text: &str, batch: &[Item])
     }
 }
 
-/// Returns a free id for the episode at a place, and whether it is new.
+/// Returns a free id for the episode at a location, and whether it is new.
 pub(super) fn free_id(library: &LibraryService, wanted: &Text, at: &InFile) -> (Text, bool) {
     let known = library.known.borrow();
     let mut free = variants(wanted).filter_map(|id| match known.episodes.get(&id) {
         None => Some((id, true)),
         Some(known_episode) => {
-            let is_same = known_episode.place.as_deref() == Some(at);
+            let is_same = known_episode.location.as_deref() == Some(at);
             is_same.then_some((id, false))
         }
     });
@@ -136,9 +136,9 @@ pub(super) async fn renamed(
     let mut taken = Vec::new();
     for (number, item) in batch.iter_mut().enumerate() {
         let other = others.remove(&item.row.id).filter(|_| item.is_new);
-        if let Some((row, place)) = other {
+        if let Some((row, location)) = other {
             library.lose(&row.id);
-            library.remember(&row, place);
+            library.remember(&row, location);
             // The item has no id until it gets a new one.
             taken.push((number, std::mem::take(&mut item.row.id)));
         }
@@ -160,7 +160,7 @@ pub(super) async fn renamed(
                 (named.episode.id, Held::Text(named.text), named.is_new)
             }
         };
-        let place = match &held {
+        let location = match &held {
             Held::InFile(at) => Some(at.clone()),
             Held::Text(_) => None,
         };
@@ -168,7 +168,7 @@ pub(super) async fn renamed(
         (item.row.id, item.held, item.is_new) = (id, held, is_new);
         // It was of the text with the other id.
         item.again = None;
-        library.remember(&item.row, place);
+        library.remember(&item.row, location);
     }
     keep_tags(library, origin, &mut batch).await;
     batch

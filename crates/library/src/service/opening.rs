@@ -1,4 +1,4 @@
-//! Opens an episode from its place of storage.
+//! Opens an episode from where it is stored.
 
 use std::rc::Rc;
 
@@ -32,11 +32,11 @@ pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episo
     if let Some(episode) = library.previews.take_held(id) {
         return Ok(episode);
     }
-    match &known_episode.place {
-        Some(place) => {
+    match &known_episode.location {
+        Some(location) => {
             let row = library.store_of(id).row(id).await;
             let (row, _) = row.ok_or(LibraryError::UnknownEpisode)?;
-            open_at(library, place, &row).await
+            open_at(library, location, &row).await
         }
         None => {
             let text = library.store_of(id).text(id).await?;
@@ -87,23 +87,23 @@ pub(super) async fn tagged(
     Ok(episode)
 }
 
-/// Opens an episode from a place in a file.
+/// Opens an episode from its range in a file.
 pub(super) async fn open_at(
     library: &LibraryService,
     at: &InFile,
     row: &Row,
 ) -> Result<Episode, LibraryError> {
     let window = window(library, &at.file).await?;
-    let mut parts = Vec::with_capacity(at.place.parts.len());
-    for part in &at.place.parts {
+    let mut parts = Vec::with_capacity(at.range.parts.len());
+    for part in &at.range.parts {
         parts.push(window.read(part.clone()).await?);
     }
     let name = window.source().name();
-    let episode = if torch_dump::is_sample(&at.place, &parts) {
-        torch_dump::open_sample(&name, &parts, &at.place, row)
+    let episode = if torch_dump::is_sample(&at.range, &parts) {
+        torch_dump::open_sample(&name, &parts, &at.range, row)
     } else {
         let readers = library.code.readers().await?;
-        readers.open(&name, parts, &at.place, row, window.fields())
+        readers.open(&name, parts, &at.range, row, window.fields())
     };
     episode.ok_or(LibraryError::ChangedFile { file: name })
 }

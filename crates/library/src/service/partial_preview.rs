@@ -139,8 +139,8 @@ pub(super) async fn keep_partial<'a>(
     .await;
     kept(reading).await;
     let into = reading.first.take().unwrap_or(episode.id);
-    let words = "Only the beginning of a trajectory was read. The library contains that part.";
-    reading.note(NoteLevel::Unreadable, &"".into(), words.to_owned());
+    let message = "Only the beginning of a trajectory was read. The library contains that part.";
+    reading.note(NoteLevel::Unreadable, &"".into(), message.to_owned());
     announce_complete(library, reading, partial, into);
 }
 

@@ -63,10 +63,10 @@ impl Source for Slow {
 
 /// A log of one sample of 6 MB; samples of today's logs have a name of their own at their end.
 pub(super) fn log(uuid: &str) -> Rc<Slow> {
-    let words = "a word ".repeat(100);
+    let content = "a word ".repeat(100);
     let messages = (0..9_000).map(|number| {
         let role = if number % 2 == 0 { "user" } else { "assistant" };
-        format!(r#"{{"id": "m{number}", "role": "{role}", "content": "{number} {words}"}}"#)
+        format!(r#"{{"id": "m{number}", "role": "{role}", "content": "{number} {content}"}}"#)
     });
     let messages = messages.collect::<Vec<_>>().join(", ");
     let bytes = format!(
@@ -121,7 +121,7 @@ fn opened(service: &LibraryService, id: &str) -> Result<Episode, LibraryError> {
 /// Reads a file that arrives a megabyte at a time, until `stop` bytes of it arrived. Returns the events.
 fn read(service: &LibraryService, file: &Rc<Slow>, stop: u64, meanwhile: impl Fn()) -> Vec<Event> {
     let said = RefCell::new(Vec::new());
-    let say = |words| said.borrow_mut().push(words);
+    let say = |output| said.borrow_mut().push(output);
     let source = Rc::clone(file) as Rc<dyn Source>;
     let mut reading = pin!(reading::read(
         service,
@@ -182,7 +182,7 @@ fn the_beginning_can_be_opened_while_the_rest_is_read() {
     assert_eq!(whole.steps.len(), 4_500);
     assert!(!service.previews.holds_any(), "given once");
     let again = opened(&service, "e-1-1");
-    assert_eq!(again, Ok(whole), "the same from its place");
+    assert_eq!(again, Ok(whole), "the same from its file");
 }
 
 #[test]

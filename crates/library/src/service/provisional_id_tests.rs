@@ -37,7 +37,7 @@ fn read(
     meanwhile: impl Fn(),
 ) -> (Vec<Output>, Vec<Output>) {
     let said = RefCell::new(Vec::new());
-    let say = |words| said.borrow_mut().push(words);
+    let say = |output| said.borrow_mut().push(output);
     file.came.set(2 << 20);
     let sources = vec![Rc::clone(file) as Rc<dyn Source>];
     let reading = reading::read(service, 1, sources, Origin::Imported, &say);
@@ -127,7 +127,7 @@ fn it_gets_its_own_id_once_that_is_known_to_be_free() {
     let clock = Rc::clone(&watch) as Rc<dyn Clock>;
     let service = LibraryService::new(store.clone(), Rc::new(StaticCode), clock, || 1.0);
     let said = RefCell::new(Vec::new());
-    let say = |words| said.borrow_mut().push(words);
+    let say = |output| said.borrow_mut().push(output);
     let file = log("");
     let sources = vec![Rc::clone(&file) as Rc<dyn Source>];
     let mut reading = pin!(reading::read(&service, 1, sources, Origin::Imported, &say));

@@ -1,7 +1,7 @@
 //! Files that are read again, because they were written to.
 //!
-//! Invariant: the episodes of such a file keep their ids and their places in the table. Those that are no longer in it are
-//! gone; those of a deleted file stay, and say so.
+//! Invariant: the episodes of such a file keep their ids and their positions in the table. Those that are no longer in
+//! it are gone; those of a deleted file stay, and say so.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,10 +98,10 @@ impl<'a> Renewal<'a> {
         self.before.replace(rows.collect());
         let mut files = BTreeSet::new();
         for id in ids {
-            let place = service
+            let location = service
                 .lose(id)
-                .and_then(|known_episode| known_episode.place);
-            files.extend(place.map(|place| place.file.clone()));
+                .and_then(|known_episode| known_episode.location);
+            files.extend(location.map(|location| location.file.clone()));
         }
         service.in_memory.forget(ids).await;
         files
@@ -155,7 +155,7 @@ impl<'a> Renewal<'a> {
         rows
     }
 
-    /// The row as it is shown: it keeps its place in the table, and says whether it is being written.
+    /// The row as it is shown: it keeps its position in the table, and says whether it is being written.
     fn shown(&self, mut row: Row) -> Row {
         if let Some(before) = self.before.borrow().get(&row.id) {
             row.added = before.added;

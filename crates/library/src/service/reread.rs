@@ -26,7 +26,7 @@ use crate::source::Source;
 pub(super) struct FilesRead {
     sources: Vec<Rc<dyn Source>>,
     /// The index of each in `sources`, by name.
-    places: HashMap<Text, usize>,
+    indices: HashMap<Text, usize>,
     mappings: Mappings,
     code: Rc<dyn LazyCode>,
 }
@@ -39,13 +39,13 @@ impl FilesRead {
         code: &Rc<dyn LazyCode>,
     ) -> Option<Rc<FilesRead>> {
         let names = sources.iter().enumerate();
-        let places = names.map(|(place, source)| (source.name(), place));
-        let places = places.collect();
+        let indices = names.map(|(index, source)| (source.name(), index));
+        let indices = indices.collect();
         let can_be = sources.iter().all(|source| source.can_be_read_again());
         can_be.then(|| {
             Rc::new(FilesRead {
                 sources,
-                places,
+                indices,
                 mappings,
                 code: Rc::clone(code),
             })
@@ -59,7 +59,7 @@ impl FilesRead {
         file: Option<&Text>,
         text: &str,
     ) -> Rc<dyn Reread> {
-        let file = file.and_then(|file| self.places.get(file).copied());
+        let file = file.and_then(|file| self.indices.get(file).copied());
         Rc::new(RereadEpisode {
             files: Rc::clone(self),
             file,
@@ -123,7 +123,7 @@ impl Reread for RereadEpisode {
     fn text(&self) -> LocalBoxFuture<'_, Result<String, LibraryError>> {
         async move {
             let files = &self.files;
-            let own = self.file.map(|place| &files.sources[place..=place]);
+            let own = self.file.map(|index| &files.sources[index..=index]);
             if let Some(own) = own
                 && let Some(text) = files.find(own, self).await?
             {
@@ -196,7 +196,7 @@ mod tests {
 
     fn read(service: &LibraryService, files: Vec<Rc<dyn Source>>) -> Vec<Output> {
         let said = RefCell::new(Vec::new());
-        let say = |words| said.borrow_mut().push(words);
+        let say = |output| said.borrow_mut().push(output);
         let reading = reading::read(service, 1, files, Origin::Published, &say);
         assert!(reading.now_or_never().is_some());
         said.take()
@@ -205,10 +205,10 @@ mod tests {
     /// A library whose memory for texts is used up.
     fn full() -> LibraryService {
         let service = service();
-        let words = "word ".repeat(600_000);
+        let content = "word ".repeat(600_000);
         for number in 0..6 {
             let name = format!("filler/{number}.jsonl");
-            let file = file(&name, &[episode(&format!("filler {number}"), &words)]);
+            let file = file(&name, &[episode(&format!("filler {number}"), &content)]);
             read(&service, vec![Rc::new(file)]);
         }
         service

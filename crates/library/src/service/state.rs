@@ -88,14 +88,14 @@ pub(super) struct Known {
 pub(super) struct KnownEpisode {
     pub(super) name: Text,
     /// The location of an episode without a text of its own.
-    pub(super) place: Option<Rc<InFile>>,
+    pub(super) location: Option<Rc<InFile>>,
 }
 
 impl KnownEpisode {
-    fn of(row: &Row, place: Option<InFile>) -> KnownEpisode {
+    fn of(row: &Row, location: Option<InFile>) -> KnownEpisode {
         KnownEpisode {
             name: row.name.clone(),
-            place: place.map(Rc::new),
+            location: location.map(Rc::new),
         }
     }
 }
@@ -141,8 +141,8 @@ impl LibraryService {
         self.cancelled.of(number)
     }
 
-    pub(super) fn remember(&self, row: &Row, place: Option<InFile>) {
-        let known_episode = KnownEpisode::of(row, place);
+    pub(super) fn remember(&self, row: &Row, location: Option<InFile>) {
+        let known_episode = KnownEpisode::of(row, location);
         self.behaviour.borrow_mut().remove(&row.id);
         let mut known = self.known.borrow_mut();
         known.episodes.insert(row.id.clone(), known_episode);
@@ -191,11 +191,11 @@ impl LibraryService {
     /// Whether any known episode is in a file.
     pub(super) fn is_wanted(&self, file: &Text) -> bool {
         let known = self.known.borrow();
-        let mut places = known
+        let mut locations = known
             .episodes
             .values()
-            .flat_map(|known_episode| &known_episode.place);
-        places.any(|place| place.file == *file)
+            .flat_map(|known_episode| &known_episode.location);
+        locations.any(|location| location.file == *file)
     }
 
     pub(super) fn store_of(&self, id: &str) -> &dyn EpisodeStore {

@@ -1,6 +1,6 @@
 //! Rollout dumps and the training dumps of the same steps, among the files of an import. A rollout dump is read with its
-//! training dumps behind it, as one file, and the place of an episode includes its training data. EvalScope's predictions
-//! and their reviews are pairs too.
+//! training dumps behind it, as one file, and the range of an episode includes its training data. EvalScope's
+//! predictions and their reviews are pairs too.
 //!
 //! Invariant: dumps that cannot be read so (packed ones, several rollout dumps of a step, small files) are read together, as
 //! a whole, which joins them too.

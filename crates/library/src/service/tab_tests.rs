@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use volary_episode::Episode;
 use volary_protocol::library::Origin;
 
-use super::keeping_tests::{two_tabs, words_in};
+use super::keeping_tests::{text_in, two_tabs};
 use super::tests::*;
 use super::*;
 use crate::repository::MemoryStore;
@@ -17,7 +17,7 @@ use volary_protocol::ChangedEpisodes;
 
 fn hear(service: &LibraryService, news: ChangedEpisodes) -> Vec<Output> {
     let said = RefCell::new(Vec::new());
-    let say = |words| said.borrow_mut().push(words);
+    let say = |output| said.borrow_mut().push(output);
     let heard = listing::handle_changes(service, news, &say);
     assert!(heard.now_or_never().is_some());
     said.take()
@@ -60,7 +60,7 @@ fn what_another_tab_stores_and_deletes_is_shown_here() {
         panic!("{said:?}");
     };
     assert_eq!(rows.len(), 2, "what is not in the store is no row");
-    assert_eq!(words_in(&here, "2"), "two");
+    assert_eq!(text_in(&here, "2"), "two");
     forget(&there, &["1"]);
     let said = hear(&here, deleted(&["1", "unknown"]));
     let gone = vec!["1".into()];
@@ -78,7 +78,7 @@ fn an_episode_that_was_stored_again_is_not_gone_when_late_news_say_so() {
     // The other tab imports it again before it hears of the deletion.
     assert_eq!(ids(&read(&there, &[file])), ["1"]);
     assert_eq!(hear(&there, deleted(&["1"])), []);
-    assert_eq!(words_in(&there, "1"), "one");
+    assert_eq!(text_in(&there, "1"), "one");
     // Deletions by prefix are late in the same way.
     let news = ChangedEpisodes {
         gone_from: vec!["".into()],
@@ -97,10 +97,10 @@ fn news_of_stored_episodes_do_not_concern_those_that_this_tab_only_shows() {
         read(&there, &[file("y.jsonl", &[episode("1", "of the user")])]);
         let said = hear(&here, stored(&["1"]));
         assert_eq!(said, []);
-        assert_eq!(words_in(&here, "1"), "of the site");
+        assert_eq!(text_in(&here, "1"), "of the site");
         forget(&there, &["1"]);
         assert_eq!(hear(&here, deleted(&["1"])), []);
-        assert_eq!(words_in(&here, "1"), "of the site");
+        assert_eq!(text_in(&here, "1"), "of the site");
     }
 }
 
@@ -169,13 +169,13 @@ fn importing_a_linked_episode_does_not_replace_one_that_another_tab_stored() {
     // The news of this one are on the way.
     read(&there, &[file("y.jsonl", &[episode("1", "stored")])]);
     assert_eq!(ids(&read(&here, &[linked])), ["1 (2)"]);
-    assert_eq!(words_in(&there, "1"), "stored");
+    assert_eq!(text_in(&there, "1"), "stored");
     hear(&there, stored(&["1 (2)"]));
     assert_eq!(listed(&there), ["1", "1 (2)"]);
-    assert_eq!(words_in(&there, "1 (2)"), "linked");
+    assert_eq!(text_in(&there, "1 (2)"), "linked");
 }
 
-/// The words of episodes. Some files have the same ids, some the same episodes.
+/// The texts of episodes. Some files have the same ids, some the same episodes.
 const FILES: [&[(&str, &str)]; 6] = [
     &[("1", "ant"), ("2", "bee")],
     &[("1", "cat"), ("3", "dog")],
@@ -186,7 +186,7 @@ const FILES: [&[(&str, &str)]; 6] = [
 ];
 
 fn numbered(number: usize) -> MemorySource {
-    let episodes = FILES[number].iter().map(|(id, words)| episode(id, words));
+    let episodes = FILES[number].iter().map(|(id, text)| episode(id, text));
     file(&format!("{number}.jsonl"), &episodes.collect::<Vec<_>>())
 }
 
@@ -201,10 +201,10 @@ enum Act {
         file: usize,
     },
     Forget {
-        place: usize,
+        index: usize,
     },
     Tag {
-        place: usize,
+        index: usize,
         on: bool,
     },
     /// News from the other tab arrive.
@@ -217,8 +217,8 @@ fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         4 => file().prop_map(|file| Act::Import { file }),
         1 => file().prop_map(|file| Act::Link { file }),
-        2 => (0usize..8).prop_map(|place| Act::Forget { place }),
-        1 => (0usize..8, any::<bool>()).prop_map(|(place, on)| Act::Tag { place, on }),
+        2 => (0usize..8).prop_map(|index| Act::Forget { index }),
+        1 => (0usize..8, any::<bool>()).prop_map(|(index, on)| Act::Tag { index, on }),
         3 => Just(Act::Hear),
         1 => Just(Act::Reload),
     ]
@@ -226,7 +226,7 @@ fn act() -> impl Strategy<Value = Act> {
 
 struct Tab {
     service: LibraryService,
-    /// The words of the linked episodes, by id.
+    /// The texts of the linked episodes, by id.
     linked: BTreeMap<String, String>,
     news: VecDeque<ChangedEpisodes>,
 }
@@ -244,7 +244,7 @@ impl Tab {
 struct Tabs {
     store: MemoryStore,
     tabs: [Tab; 2],
-    /// The words of the stored episodes, by id.
+    /// The texts of the stored episodes, by id.
     stored: BTreeMap<String, String>,
     tagged: BTreeMap<String, bool>,
 }
@@ -278,13 +278,13 @@ impl Tabs {
             Act::Import { file } => {
                 let ids = ids(&read(&tab.service, &[numbered(file)]));
                 prop_assert_eq!(ids.len(), FILES[file].len());
-                for (id, (_, words)) in ids.iter().zip(FILES[file]) {
+                for (id, (_, text)) in ids.iter().zip(FILES[file]) {
                     if tab.linked.contains_key(id) {
-                        prop_assert_eq!(&tab.linked[id], words, "a linked episode was replaced");
+                        prop_assert_eq!(&tab.linked[id], text, "a linked episode was replaced");
                     }
-                    let former = self.stored.insert(id.clone(), (*words).to_owned());
+                    let former = self.stored.insert(id.clone(), (*text).to_owned());
                     prop_assert!(
-                        former.is_none_or(|former| former == *words),
+                        former.is_none_or(|former| former == *text),
                         "{} was replaced",
                         id
                     );
@@ -294,14 +294,14 @@ impl Tabs {
             Act::Link { file } => {
                 let ids = ids(&read_as(&tab.service, &[numbered(file)], Origin::Linked));
                 prop_assert_eq!(ids.len(), FILES[file].len());
-                for (id, (_, words)) in ids.into_iter().zip(FILES[file]) {
-                    let former = tab.linked.insert(id, (*words).to_owned());
-                    prop_assert!(former.is_none_or(|former| former == *words));
+                for (id, (_, text)) in ids.into_iter().zip(FILES[file]) {
+                    let former = tab.linked.insert(id, (*text).to_owned());
+                    prop_assert!(former.is_none_or(|former| former == *text));
                 }
             }
-            Act::Forget { place } => {
+            Act::Forget { index } => {
                 let known = tab.ids();
-                if let Some(id) = known.get(place) {
+                if let Some(id) = known.get(index) {
                     forget(&tab.service, &[id]);
                     tab.linked.remove(&**id);
                     self.stored.remove(&**id);
@@ -309,9 +309,9 @@ impl Tabs {
                     news.gone.push(id.clone());
                 }
             }
-            Act::Tag { place, on } => {
+            Act::Tag { index, on } => {
                 let stored: Vec<String> = self.stored.keys().cloned().collect();
-                if let Some(id) = stored.get(place).filter(|id| !tab.linked.contains_key(*id)) {
+                if let Some(id) = stored.get(index).filter(|id| !tab.linked.contains_key(*id)) {
                     let ids = vec![id.as_str().into()];
                     let tag = "good".into();
                     ask(&tab.service, Request::Tag { ids, tag, on });
@@ -344,9 +344,9 @@ impl Tabs {
             let ids: Vec<&str> = known.iter().map(|id| &**id).collect();
             let wanted: Vec<&str> = expected.keys().map(String::as_str).collect();
             prop_assert_eq!(ids, wanted);
-            for (id, words) in &expected {
-                prop_assert_eq!(&words_in(&tab.service, id), words);
-                let words = words.as_str().into();
+            for (id, text) in &expected {
+                prop_assert_eq!(&text_in(&tab.service, id), text);
+                let words = text.as_str().into();
                 let said = ask(&tab.service, Request::Search { words });
                 let Some(Output::Event(Event::Found { matches })) = said.last() else {
                     return Err(TestCaseError::fail("no answer to a search"));
@@ -388,7 +388,7 @@ proptest! {
 /// Shows an episode that the page could not store, as its worker does.
 fn show_unstored(service: &LibraryService, episode: &Episode) -> Vec<Output> {
     let said = RefCell::new(Vec::new());
-    let say = |words| said.borrow_mut().push(words);
+    let say = |output| said.borrow_mut().push(output);
     let row = Row::of(episode, Vec::new());
     let text: Rc<dyn Source> = Rc::new(file("x.json", std::slice::from_ref(episode)));
     let shown = unstored::show(service, vec![row], vec![text], &say);
@@ -399,9 +399,9 @@ fn show_unstored(service: &LibraryService, episode: &Episode) -> Vec<Output> {
 #[test]
 fn an_episode_that_the_page_could_not_store_is_shown_until_it_is_stored() {
     let [here, there] = two_tabs();
-    for words in ["one", "two"] {
-        show_unstored(&here, &episode("1", words));
-        assert_eq!(words_in(&here, "1"), words, "the latest state is shown");
+    for text in ["one", "two"] {
+        show_unstored(&here, &episode("1", text));
+        assert_eq!(text_in(&here, "1"), text, "the latest state is shown");
         assert_eq!(listed(&here), ["1"]);
     }
     let (ids, tag) = (vec!["1".into()], "good".into());
@@ -409,7 +409,7 @@ fn an_episode_that_the_page_could_not_store_is_shown_until_it_is_stored() {
     // The page stores it, which this worker hears of.
     read(&there, &[file("x.jsonl", &[episode("1", "three")])]);
     hear(&here, stored(&["1"]));
-    assert_eq!(words_in(&here, "1"), "three");
+    assert_eq!(text_in(&here, "1"), "three");
     assert_eq!(listed(&here), ["1"]);
     let rows = here.rows_of(&["1".into()]).now_or_never();
     let tags = rows.map(|mut rows| rows.remove(0).tags);
@@ -421,7 +421,7 @@ fn an_episode_of_which_an_earlier_state_is_stored_is_listed_once() {
     let [here, there] = two_tabs();
     read(&there, &[file("x.jsonl", &[episode("1", "one")])]);
     show_unstored(&here, &episode("1", "two"));
-    assert_eq!(words_in(&here, "1"), "two");
+    assert_eq!(text_in(&here, "1"), "two");
     assert_eq!(listed(&here), ["1"]);
     forget(&here, &["1"]);
     assert_eq!(listed(&here), [""; 0]);

@@ -86,10 +86,10 @@ pub(crate) fn large(name: &str, ids: &[&str]) -> MemorySource {
     file(name, &episodes.collect::<Vec<_>>())
 }
 
-pub(crate) fn episode(id: &str, words: &str) -> Episode {
+pub(crate) fn episode(id: &str, text: &str) -> Episode {
     Episode {
         id: id.into(),
-        start: vec![Message::user(words).into()],
+        start: vec![Message::user(text).into()],
         ..Episode::default()
     }
 }
@@ -105,7 +105,7 @@ pub(crate) fn read_as(
     origin: Origin,
 ) -> Vec<Output> {
     let said = RefCell::new(Vec::new());
-    let say = |words| said.borrow_mut().push(words);
+    let say = |output| said.borrow_mut().push(output);
     let files = files
         .iter()
         .map(|file| Rc::new(file.clone()) as Rc<dyn Source>);
@@ -120,7 +120,7 @@ pub(crate) fn id_of_now(file: &MemorySource) -> Text {
 
 pub(crate) fn ask(service: &LibraryService, request: Request) -> Vec<Output> {
     let said = RefCell::new(Vec::new());
-    let say = |words| said.borrow_mut().push(words);
+    let say = |output| said.borrow_mut().push(output);
     assert!(service.handle(2, request, &say).now_or_never().is_some());
     said.take()
 }
@@ -220,7 +220,7 @@ fn search_returns_positions_in_an_episode() {
         };
         places
             .iter()
-            .map(|place| (place.start, place.before))
+            .map(|found| (found.start, found.before))
             .collect::<Vec<_>>()
     };
     assert_eq!(find("THE"), [(0, 0), (15, 1)]);
@@ -290,7 +290,7 @@ fn answers_are_read_with_trajectories_and_damaged_lines_are_reported() {
     });
     let (lines, origin) = given.unwrap();
     assert_eq!((lines.lines().count(), origin), (2, Origin::Imported));
-    let words = words_of(&said);
+    let words = notes_text(&said);
     assert!(words.contains("Line 2 was skipped"), "{words}");
     assert!(words.contains("2 answers of models"), "{words}");
     // Without trajectories, too.
@@ -302,9 +302,9 @@ fn answers_are_read_with_trajectories_and_damaged_lines_are_reported() {
     let newer = line.replace("volary-answer-1", "volary-answer-2");
     let refused = read(&service(), &[answers(&[&line, &newer])]);
     assert!(
-        words_of(&refused).contains("newer version"),
+        notes_text(&refused).contains("newer version"),
         "{}",
-        words_of(&refused)
+        notes_text(&refused)
     );
     let notices = |said: &[Output]| {
         let notices = said.iter().filter_map(|said| match said {
@@ -324,7 +324,7 @@ fn answers_are_read_with_trajectories_and_damaged_lines_are_reported() {
     assert_eq!(ids(&read(&service(), &[other])), ["b"]);
 }
 
-fn words_of(said: &[Output]) -> String {
+fn notes_text(said: &[Output]) -> String {
     let notes = said.iter().filter_map(|said| match said {
         Output::Event(Event::Read { notes, .. }) => Some(notes.join(" ")),
         Output::Event(Event::Refused { reason, .. }) => Some(reason.to_string()),
@@ -338,8 +338,8 @@ fn large_files_stay_where_they_are_and_are_read_from_there() {
     let service = service();
     let big = large("big.jsonl", &["a", "b", "c"]);
     let said = read(&service, std::slice::from_ref(&big));
-    assert_eq!(ids(&said), ["a", "b", "c"], "{}", words_of(&said));
-    assert!(service.known_episode("b").unwrap().place.is_some());
+    assert_eq!(ids(&said), ["a", "b", "c"], "{}", notes_text(&said));
+    assert!(service.known_episode("b").unwrap().location.is_some());
     let opened = open(&service, "b");
     assert!(
         matches!(&opened[0], Output::Event(Event::Episode(EpisodeChunk::Head(head))) if &*head.id == "b")
@@ -357,7 +357,7 @@ fn large_files_stay_where_they_are_and_are_read_from_there() {
     // Read again, the file is known.
     let said = read(&service, std::slice::from_ref(&big));
     assert_eq!(ids(&said), ["a", "b", "c"], "said again, in order");
-    assert!(words_of(&said).contains("is in the library"));
+    assert!(notes_text(&said).contains("is in the library"));
     // A deleted episode comes back with it.
     ask(
         &service,
@@ -377,12 +377,12 @@ fn large_files_stay_where_they_are_and_are_read_from_there() {
 fn a_reading_that_is_cancelled_keeps_what_it_has() {
     let service = service();
     let said = RefCell::new(Vec::new());
-    let say = |words| {
-        if matches!(&words, Output::Event(Event::Added { .. })) {
+    let say = |output| {
+        if matches!(&output, Output::Event(Event::Added { .. })) {
             let cancel = Request::Cancel { reading: 1 };
             assert!(service.handle(3, cancel, &|_| {}).now_or_never().is_some());
         }
-        said.borrow_mut().push(words);
+        said.borrow_mut().push(output);
     };
     let big = Rc::new(large(
         "big.jsonl",
@@ -392,7 +392,7 @@ fn a_reading_that_is_cancelled_keeps_what_it_has() {
     assert!(reading.now_or_never().is_some());
     let said = said.take();
     assert!((1..8).contains(&ids(&said).len()), "{:?}", ids(&said));
-    assert!(words_of(&said).contains("Cancelled."));
+    assert!(notes_text(&said).contains("Cancelled."));
 }
 
 #[test]
@@ -736,7 +736,7 @@ fn samples_of_a_large_rollout_dump_stay_in_their_file() {
     assert_eq!(found.len(), 100);
     assert_eq!(found[42], "7-42");
     let known = service.known_episode("7-42").unwrap();
-    assert!(known.place.is_some(), "it is copied");
+    assert!(known.location.is_some(), "it is copied");
     let matches = ask(
         &service,
         Request::Search {
@@ -759,7 +759,7 @@ fn samples_of_a_large_rollout_dump_stay_in_their_file() {
     };
     let found = ids(&read(&service, &[dump, other]));
     assert_eq!(found.len(), 200);
-    assert!(service.known_episode("7-42").unwrap().place.is_some());
+    assert!(service.known_episode("7-42").unwrap().location.is_some());
 }
 
 #[test]
@@ -780,17 +780,17 @@ fn a_large_rollout_dump_is_joined_with_its_training_dumps_in_place() {
         ("train-7-200", Some(200.0)),
     ] {
         assert!(
-            service.known_episode(id).unwrap().place.is_some(),
+            service.known_episode(id).unwrap().location.is_some(),
             "{id} is copied"
         );
         assert_eq!(advantages(&service, id), [expected, expected], "{id}");
     }
-    let words = words_of(&said);
+    let notes = notes_text(&said);
     assert!(
-        words.contains("Joined with their training data: 5 samples."),
-        "{words}"
+        notes.contains("Joined with their training data: 5 samples."),
+        "{notes}"
     );
-    assert!(words.contains("have tokens and no messages"), "{words}");
+    assert!(notes.contains("have tokens and no messages"), "{notes}");
 }
 
 #[test]
@@ -845,9 +845,9 @@ fn a_rollout_dump_and_its_training_dump_belong_together() {
 
 /// A trace of prime-rl with a prompt of this length, and an annotation of it.
 fn trace(id: &str, length: usize) -> (String, String) {
-    let words = "word ".repeat(length / 5);
+    let content = "word ".repeat(length / 5);
     let trace = format!(
-        r#"{{"id": "e-{id}", "run": {{"work": {{"type": "train", "step": 3}}}}, "traces": [{{"id": "{id}", "task": {{"key": "k"}}, "nodes": [{{"message": {{"role": "user", "content": "{words}"}}, "sampled": false, "token_ids": [1], "mask": [false]}}, {{"parent": 0, "message": {{"role": "assistant", "content": "Ho"}}, "sampled": true, "token_ids": [2, 3], "mask": [true, true], "logprobs": [-0.5, -0.5]}}]}}]}}"#
+        r#"{{"id": "e-{id}", "run": {{"work": {{"type": "train", "step": 3}}}}, "traces": [{{"id": "{id}", "task": {{"key": "k"}}, "nodes": [{{"message": {{"role": "user", "content": "{content}"}}, "sampled": false, "token_ids": [1], "mask": [false]}}, {{"parent": 0, "message": {{"role": "assistant", "content": "Ho"}}, "sampled": true, "token_ids": [2, 3], "mask": [true, true], "logprobs": [-0.5, -0.5]}}]}}]}}"#
     );
     let annotation = |value: f64| {
         format!(
@@ -887,12 +887,12 @@ fn annotations_are_joined_with_traces_that_are_read_in_slices() {
     ];
     assert!(files[1].bytes.len() > 4 << 20);
     let said = read(&service, &files);
-    let words = words_of(&said);
+    let notes = notes_text(&said);
     assert!(
-        words.contains("Joined with annotations: 2 traces."),
-        "{words}"
+        notes.contains("Joined with annotations: 2 traces."),
+        "{notes}"
     );
-    assert!(words.contains("2 annotations belong to"), "{words}");
+    assert!(notes.contains("2 annotations belong to"), "{notes}");
     let opened = |id: &str| {
         let id = Text::from(id);
         let episode = opening::episode(&service, &id).now_or_never().unwrap();
@@ -910,7 +910,7 @@ fn annotations_are_joined_with_traces_that_are_read_in_slices() {
         assert_eq!(advantage, expected, "{id}");
         let figures = row.token_figures.unwrap();
         assert_eq!(figures.mean("trainer_logprobs"), expected, "{id}");
-        let is_in_file = service.known_episode(id).unwrap().place.is_some();
+        let is_in_file = service.known_episode(id).unwrap().location.is_some();
         assert_eq!(is_in_file, id != "d");
     }
 }

@@ -117,7 +117,7 @@ async fn read_inputs<'a>(
     reading.unmapped.borrow_mut().extend(outcome.unmapped);
     let count = outcome.episodes.len();
     let mut batch: Vec<Item> = Vec::new();
-    for (place, mut episode) in outcome.episodes.into_iter().enumerate() {
+    for (index, mut episode) in outcome.episodes.into_iter().enumerate() {
         let tags = tags::take(&mut episode);
         let file = episode.source.as_ref().map(|source| source.file.clone());
         let file = only.clone().or(file.filter(|file| !file.is_empty()));
@@ -146,8 +146,8 @@ async fn read_inputs<'a>(
         if batch.len() == BATCH {
             running_import::add(library, reading, std::mem::take(&mut batch)).await;
             (reading.send)(Output::Event(Event::Progress {
-                doing: format!("{} of {count} trajectories", place + 1).into(),
-                done: Some((place + 1) as f64 / count as f64),
+                doing: format!("{} of {count} trajectories", index + 1).into(),
+                done: Some((index + 1) as f64 / count as f64),
             }));
             if running_import::is_cancelled(library, reading.number) {
                 return;

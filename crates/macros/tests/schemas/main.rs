@@ -246,7 +246,7 @@ fn reads_back<T: Parameter + PartialEq + std::fmt::Debug>(value: &T) {
 fn problem<T: Parameter>(value: &str) -> String {
     match T::read(&Json::parse(value).unwrap()) {
         Ok(_) => "none".to_owned(),
-        Err(error) => format!("x{} {}", error.place, error.problem),
+        Err(error) => format!("x{} {}", error.path, error.problem),
     }
 }
 

@@ -75,7 +75,7 @@ impl ChatAgent {
             ChatAgent::ToolCalling => return wiki.to_owned(),
             ChatAgent::FewShot(examples) => {
                 let shown = examples.iter().enumerate();
-                let shown = shown.map(|(place, text)| format!("Example {}:\n{text}", place + 1));
+                let shown = shown.map(|(index, text)| format!("Example {}:\n{text}", index + 1));
                 let shown: Vec<String> = shown.collect();
                 return format!("{wiki}\n\n{}", shown.join("\n\n"));
             }

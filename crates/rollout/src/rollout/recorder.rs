@@ -226,8 +226,8 @@ fn log_probs(strip: &TokenStrip, reply: &GenerateReply) -> Option<Vec<Option<f64
         return None;
     }
     let mut stream = vec![None; strip.len()];
-    for (place, (probability, _)) in stream.iter_mut().skip(first).zip(given) {
-        *place = *probability;
+    for (slot, (probability, _)) in stream.iter_mut().skip(first).zip(given) {
+        *slot = *probability;
     }
     Some(stream)
 }

@@ -41,17 +41,17 @@ impl Pieces {
 
     /// Adds a message. Returns the text before and after it, starting at the first changed piece.
     pub(super) fn push(&mut self, message: &ChatMessage) -> (String, String) {
-        let place = self.pieces.len();
+        let index = self.pieces.len();
         let earlier = self.question;
         if message.role == ChatRole::User && !is_wrapped(&message.content) {
-            self.question = Some(place);
+            self.question = Some(index);
         }
         self.pieces.push(Piece {
             role: message.role,
             content: message.content.clone(),
             written: String::new(),
         });
-        let mut first = place.saturating_sub(1);
+        let mut first = index.saturating_sub(1);
         if self.question != earlier {
             // Without an earlier question, no turn came after one.
             first = first.min(earlier.unwrap_or(first));
@@ -85,28 +85,28 @@ impl Pieces {
         PROMPT
     }
 
-    fn write(&self, place: usize) -> String {
-        let piece = &self.pieces[place];
+    fn write(&self, index: usize) -> String {
+        let piece = &self.pieces[index];
         let mut out = String::new();
-        if place == 0 && self.family == Builtin::Qwen25 && piece.role != ChatRole::System {
+        if index == 0 && self.family == Builtin::Qwen25 && piece.role != ChatRole::System {
             out.push_str(SYSTEM_OF_QWEN_25);
         }
         match piece.role {
             ChatRole::System | ChatRole::User => block(&mut out, piece, &piece.content),
-            ChatRole::Assistant => block(&mut out, piece, &self.assistant(place)),
+            ChatRole::Assistant => block(&mut out, piece, &self.assistant(index)),
             ChatRole::Tool => {
-                let is_tool = |place: Option<usize>| {
-                    place
-                        .and_then(|place| self.pieces.get(place))
+                let is_tool = |index: Option<usize>| {
+                    index
+                        .and_then(|index| self.pieces.get(index))
                         .is_some_and(|piece| piece.role == ChatRole::Tool)
                 };
-                if !is_tool(place.checked_sub(1)) {
+                if !is_tool(index.checked_sub(1)) {
                     out.push_str("<|im_start|>user");
                 }
                 out.push_str("\n<tool_response>\n");
                 out.push_str(&piece.content);
                 out.push_str("\n</tool_response>");
-                if !is_tool(place.checked_add(1)) {
+                if !is_tool(index.checked_add(1)) {
                     out.push_str("<|im_end|>\n");
                 }
             }
@@ -115,14 +115,14 @@ impl Pieces {
     }
 
     /// The rendering of an assistant's message.
-    fn assistant(&self, place: usize) -> String {
-        let content = &*self.pieces[place].content;
+    fn assistant(&self, index: usize) -> String {
+        let content = &*self.pieces[index].content;
         if self.family != Builtin::Qwen3 {
             return content.to_owned();
         }
         let (reasoning, said) = split_thinking(content);
-        let is_after = self.question.is_some_and(|question| place > question);
-        let is_last = place + 1 == self.pieces.len();
+        let is_after = self.question.is_some_and(|question| index > question);
+        let is_last = index + 1 == self.pieces.len();
         if is_after && (is_last || !reasoning.is_empty()) {
             let reasoning = reasoning.trim_matches('\n');
             let said = said.trim_start_matches('\n');

@@ -61,8 +61,8 @@ fn of_text(
         "join" => {
             let (values,): (&Value,) = from_args(arguments)?;
             let mut joined = String::new();
-            for (place, value) in values.try_iter()?.enumerate() {
-                if place > 0 {
+            for (index, value) in values.try_iter()?.enumerate() {
+                if index > 0 {
                     pay_for_bytes(state, text.len())?;
                     joined.push_str(text);
                 }

@@ -73,8 +73,8 @@ fn join(
     let attribute = options.get::<Option<String>>("attribute")?;
     options.assert_all_used()?;
     let mut out = String::new();
-    for (place, value) in values.try_iter()?.enumerate() {
-        if place > 0 {
+    for (index, value) in values.try_iter()?.enumerate() {
+        if index > 0 {
             pay_for_bytes(state, joiner.len())?;
             out.push_str(&joiner);
         }
@@ -303,12 +303,12 @@ fn indented(
         }
     }
     let mut out = String::new();
-    for (place, line) in python_lines(&text).into_iter().enumerate() {
+    for (index, line) in python_lines(&text).into_iter().enumerate() {
         pay_for_bytes(state, space.len() + line.len() + BYTES_OF_FUEL as usize)?;
-        if place > 0 {
+        if index > 0 {
             out.push('\n');
         }
-        let is_indented = match place {
+        let is_indented = match index {
             0 => first,
             _ => blank || !line.is_empty(),
         };
@@ -495,8 +495,8 @@ fn write_repr(
         }
         ValueKind::Map => {
             out.push('{');
-            for (place, key) in value.try_iter().into_iter().flatten().enumerate() {
-                if place > 0 {
+            for (index, key) in value.try_iter().into_iter().flatten().enumerate() {
+                if index > 0 {
                     out.push_str(", ");
                 }
                 write_repr(state, out, &key, depth + 1)?;

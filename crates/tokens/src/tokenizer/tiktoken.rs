@@ -109,7 +109,7 @@ pub(super) fn definition(
         TiktokenFamily::Qwen => {
             let specials = QWEN_SPECIALS.iter().enumerate();
             definition.specials = specials
-                .map(|(place, name)| special(ranks + place, name))
+                .map(|(index, name)| special(ranks + index, name))
                 .collect::<Result<_, _>>()?;
             definition.config.split = vec![split(QWEN)?];
             definition.config.normalization = vec![Normalization::Unicode {
@@ -129,14 +129,14 @@ pub(super) fn definition(
 fn llama_3_specials(ranks: usize) -> Result<Vec<SpecialToken>, TokenizerError> {
     let mut reserved = 0..;
     (0..LLAMA_3_SPECIAL_COUNT)
-        .map(|place| {
-            let named = LLAMA_3_SPECIALS.iter().find(|(at, _)| *at == place);
+        .map(|index| {
+            let named = LLAMA_3_SPECIALS.iter().find(|(at, _)| *at == index);
             match named {
-                Some((_, name)) => special(ranks + place, name),
+                Some((_, name)) => special(ranks + index, name),
                 None => {
                     let number = reserved.next().unwrap_or_default();
                     special(
-                        ranks + place,
+                        ranks + index,
                         &format!("<|reserved_special_token_{number}|>"),
                     )
                 }

@@ -5,8 +5,8 @@
 //! [`Fragments`](super::Fragments) reads by itself. Python writes a value once and refers to it afterwards, so an element
 //! also needs the values outside of it that it refers to ([`Outline::shared`]).
 //!
-//! Invariant: only the places of values are kept, not their bytes. Pickles that count their values instead of numbering
-//! them (protocol 4 and later) have no outline, because the number of a value depends on all bytes before it.
+//! Invariant: only the byte ranges of values are kept, not their bytes. Pickles that count their values instead of
+//! numbering them (protocol 4 and later) have no outline, because the number of a value depends on all bytes before it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -179,7 +179,7 @@ impl Outline {
             0x95 => drop(reader.array::<8>()?),
             0x98 => {}
             b'(' => match numbers(reader.rest()) {
-                // The list keeps its place on the stack.
+                // The list keeps its position on the stack.
                 Some(length) if self.is_on_list() => {
                     reader.skip_to(reader.position() + length);
                     self.extend_top(at + 1 + length as u64)?;

@@ -253,7 +253,7 @@ ceq\x0cX\x01\x00\x00\x00aq\x0dsX\x04\x00\x00\x00maskq\x0e]q\x0f(K\x01N\x88G@\x04
 }q\x13(h\x05]q\x14(K\x07K\x07K\x07K\x07K\x07eh\x07X\x01\x00\x00\x00xq\x15h\x09K\x01X\x06\x00\x00\x00nestedq\x16}q\x17h\x0d}q\x18X\
 \x01\x00\x00\x00bq\x19]q\x1a}q\x1bX\x01\x00\x00\x00cq\x1cK\x01sassh\x0e]q\x1dueu.";
 
-/// Values as text, whatever their places in the heap.
+/// Values as text, whatever their positions in the heap.
 fn shown(heap: &Heap, value: Value) -> String {
     match heap.node(value) {
         Some(Node::Dict(items)) => {
@@ -339,15 +339,15 @@ fn what_is_not_needed_is_dropped() {
 fn a_list_grows_by_one_element_too() {
     // `[{"a": 1}]` and `[[{"a": 1}], {"a": 1}]`: only the outer list counts.
     let one = b"\x80\x02]q\x00}q\x01X\x01\x00\x00\x00aq\x02K\x01sa.";
-    let places = |pickle: &[u8]| -> Vec<(u64, u64)> {
+    let ranges = |pickle: &[u8]| -> Vec<(u64, u64)> {
         let elements = outlined(pickle, 3).1.into_iter();
         elements
             .map(|element| (element.start, element.end))
             .collect()
     };
-    assert_eq!(places(one), [(5, 19)]);
+    assert_eq!(ranges(one), [(5, 19)]);
     let nested = b"\x80\x02]q\x00(]q\x01}q\x02X\x01\x00\x00\x00aK\x01sa}X\x01\x00\x00\x00aK\x01se.";
-    assert_eq!(places(nested), [(6, 22), (22, 32)]);
+    assert_eq!(ranges(nested), [(6, 22), (22, 32)]);
 }
 
 #[test]
@@ -361,12 +361,12 @@ proptest! {
     /// Damaged pickles have an outline or an error; parts and shared values are within what was read.
     #[test]
     fn outlines_survive_damage(
-        place in 0..SHARED.len(),
+        offset in 0..SHARED.len(),
         byte in any::<u8>(),
         chunk in 1_usize..40,
     ) {
         let mut pickle = SHARED.to_vec();
-        pickle[place] = byte;
+        pickle[offset] = byte;
         let mut outline = Outline::default();
         let (mut held, mut elements) = (Vec::new(), Vec::new());
         for bytes in pickle.chunks(chunk) {

@@ -70,7 +70,7 @@ pub fn target(evidence: &Evidence) -> Option<Target> {
         words.trim()
     };
     Some(Target::Passage {
-        place: at.text,
+        position: at.text,
         start: at.start,
         end: at.start + words.chars().count(),
         quote: words.into(),

@@ -17,10 +17,12 @@ pub fn target_text(target: &Target) -> String {
         Target::Episode => "Whole episode".to_owned(),
         Target::Step { step: 0 } => "Start".to_owned(),
         Target::Step { step } => format!("Step {step}"),
-        Target::Passage { place, quote, .. } => {
+        Target::Passage {
+            position, quote, ..
+        } => {
             let short: String = quote.chars().take(MOST_QUOTED).collect();
             let more = if short.len() < quote.len() { "…" } else { "" };
-            format!("Step {}: \u{201c}{short}{more}\u{201d}", place.step)
+            format!("Step {}: \u{201c}{short}{more}\u{201d}", position.step)
         }
         Target::State { frame, part } => {
             format!("State after step {frame}: {}", state_path::words(part))
@@ -117,7 +119,7 @@ mod tests {
     #[test]
     fn targets_are_described() {
         let passage = |quote: &str| Target::Passage {
-            place: TextPosition {
+            position: TextPosition {
                 step: 3,
                 ..TextPosition::default()
             },

@@ -58,7 +58,7 @@ impl SelectableTasks {
     /// The number of tasks that the form's value selects.
     pub fn count(self, choice: &str, value: &Json) -> usize {
         match self.length() {
-            Some(length) => selection(self, choice, value).places(length).len(),
+            Some(length) => selection(self, choice, value).indices(length).len(),
             None => count(value, EPISODES)
                 .or_else(|| count(value, ENVIRONMENTS))
                 .unwrap_or(1) as usize,
@@ -144,7 +144,7 @@ pub fn of_server(
     let source = SelectableTasks::of_server(server.size);
     match source.length() {
         Some(length) => {
-            let places = selection(source, choice, value).places(length).into_iter();
+            let places = selection(source, choice, value).indices(length).into_iter();
             let task = |place: usize| {
                 let configuration = object!({ TASK_INDEX: (place as i64) });
                 task(place, "Task", &server.url, configuration)

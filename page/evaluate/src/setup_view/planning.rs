@@ -64,7 +64,7 @@ fn planned_tasks(setup: EvaluationSetup, value: &Json) -> Option<Tasks> {
         }),
         EvaluationTasks::Copy => setup.copied.with_untracked(|plan| {
             let plan = plan.as_ref()?;
-            let places = selection().places(plan.tasks.len()).into_iter();
+            let places = selection().indices(plan.tasks.len()).into_iter();
             Some(Tasks {
                 title: summary::source(plan)?,
                 dataset: plan.dataset.clone(),
@@ -94,7 +94,7 @@ fn planned_tasks(setup: EvaluationSetup, value: &Json) -> Option<Tasks> {
         }
         EvaluationTasks::Dataset(place) => playground.setup().sources.with_untracked(|sources| {
             let list = sources.get(place)?;
-            let places = selection().places(list.tasks.len());
+            let places = selection().indices(list.tasks.len());
             let chosen = places.into_iter().filter_map(|place| list.tasks.get(place));
             let chosen = chosen.map(|task| PlannedTask {
                 id: task.id.clone(),
@@ -123,7 +123,7 @@ fn python_tasks(
         Some(size) => {
             let source = SelectableTasks::of_server(Some(size));
             let length = source.length().unwrap_or_default();
-            let places = tasks::selection(source, choice, value).places(length);
+            let places = tasks::selection(source, choice, value).indices(length);
             let task = |place: usize| {
                 let values = object!({ TASK_INDEX: (place as i64) });
                 let recipe = files::recipe(&entry.source, &description, &values, 0);

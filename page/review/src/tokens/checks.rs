@@ -61,8 +61,8 @@ fn row(tokens: Tokens, check: &TokenCheck) -> AnyView {
         CheckResult::Failed => ("failed", "failed", "✗"),
         CheckResult::Unknown => ("unknown", "unknown", "?"),
     };
-    let places = StoredValue::new(check.places.clone());
-    let count = check.places.len();
+    let tokens_at = StoredValue::new(check.tokens.clone());
+    let count = check.tokens.len();
     let at = RwSignal::new(None::<usize>);
     let name = check.kind.name();
     let label = move || match (at.get(), count) {
@@ -73,7 +73,7 @@ fn row(tokens: Tokens, check: &TokenCheck) -> AnyView {
     let go = move |_| {
         let next = at.get_untracked().map_or(0, |at| (at + 1) % count.max(1));
         at.set(Some(next));
-        if let Some(token) = places.with_value(|places| places.get(next).copied()) {
+        if let Some(token) = tokens_at.with_value(|tokens_at| tokens_at.get(next).copied()) {
             tokens.go(token);
         }
     };
@@ -96,7 +96,7 @@ fn row(tokens: Tokens, check: &TokenCheck) -> AnyView {
                 {format!(" {verdict}")}
             </span>
             <span class="check-name">{name}</span>
-            <span class="check-words">{inert(&check.words)}</span>
+            <span class="check-words">{inert(&check.summary)}</span>
             {button}
         </li>
     }

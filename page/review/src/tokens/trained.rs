@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_analysis::tokens::{TrainedPiece, gap_words, joined, trained_text};
+use volary_analysis::tokens::{TrainedPiece, gap_text, joined, trained_text};
 use volary_core::json::Text;
 
 use super::Tokens;
@@ -84,7 +84,7 @@ fn drawn(pieces: &[TrainedPiece]) -> AnyView {
             view! { <span class="trained-piece">{inert(text)}</span> }.into_any()
         }
         TrainedPiece::Gap(range) => {
-            view! { <span class="trained-gap">{gap_words(range.len())}</span> }.into_any()
+            view! { <span class="trained-gap">{gap_text(range.len())}</span> }.into_any()
         }
     });
     view! {

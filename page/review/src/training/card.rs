@@ -128,7 +128,7 @@ impl Plot {
                 let run = &beside.run;
                 let step = head.and_then(|at| plot.steps.get(at));
                 let at = match step {
-                    Some(step) => run.place_of(*step),
+                    Some(step) => run.index_of(*step),
                     None => run.steps.len().checked_sub(1),
                 };
                 at.map_or("–".to_owned(), |at| value(&plot.series, run, at))

@@ -156,7 +156,7 @@ fn row(
 fn ending_word(ending: EndingKind) -> &'static str {
     match ending {
         EndingKind::Crashed => "aborted or failed",
-        other => other.word(),
+        other => other.as_str(),
     }
 }
 

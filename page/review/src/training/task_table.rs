@@ -91,7 +91,7 @@ fn rows(training: Training, shown: &ShownRun, beside: Option<&ShownRun>, limit: 
     let counts = Course::ALL.iter().filter_map(|course| {
         let is_it = |history: &&TaskHistory| history.course == *course;
         let count = histories.iter().filter(is_it).count();
-        (count > 0).then(|| format!("{} {}", count_text(count), course.words()))
+        (count > 0).then(|| format!("{} {}", count_text(count), course.label()))
     });
     let counts: Vec<String> = counts.collect();
     let here = training.here();
@@ -120,7 +120,7 @@ fn rows(training: Training, shown: &ShownRun, beside: Option<&ShownRun>, limit: 
     let rows = histories.iter().take(MOST_LISTED).map(|history| {
         let other = others.as_ref().map(|(_, courses)| {
             let course = courses.get(&history.task);
-            let words = course.map_or("not there", |course| course.words());
+            let words = course.map_or("not there", |course| course.label());
             view! { <td>{words}</td> }
         });
         view! {
@@ -128,7 +128,7 @@ fn rows(training: Training, shown: &ShownRun, beside: Option<&ShownRun>, limit: 
                 <th scope="row" dir="auto">
                     {inert(&history.task)}
                 </th>
-                <td>{history.course.words()}</td>
+                <td>{history.course.label()}</td>
                 {other}
                 <td><div class="task-visits">{visits(history)}</div></td>
             </tr>

@@ -91,7 +91,7 @@ impl LanesLook {
                     let word = kept.ending.as_deref()?;
                     let endings = of_endings.endings().into_iter();
                     let mut endings = endings.map(|(ending, _)| ending);
-                    endings.find(|ending| ending.word() == word)
+                    endings.find(|ending| ending.as_str() == word)
                 })
             }),
             axis: RwSignal::new(TimeAxis::new(seconds, shown.as_deref())),
@@ -141,9 +141,9 @@ impl LanesLook {
     fn endings(self, times: &StepTimes) -> Option<AnyView> {
         let options = times.endings().into_iter().map(|(ending, samples)| {
             let name = format!("{} ({})", ending_name(ending), count_text(samples));
-            (ending.word(), name)
+            (ending.as_str(), name)
         });
-        let now = move || self.ending.get().map(EndingKind::word);
+        let now = move || self.ending.get().map(EndingKind::as_str);
         narrowing("Ending", "any", options.collect(), now, move |word| {
             self.training.kept.update(|kept| kept.ending = word);
         })

@@ -45,11 +45,13 @@ fn owned(ids: &[Text]) -> Vec<String> {
 }
 
 fn placed(at: &InFile) -> (Text, EpisodeRange) {
-    (at.file.clone(), at.place.clone())
+    (at.file.clone(), at.range.clone())
 }
 
 fn listed(listed: episodes::ListedEpisode) -> ListedRow {
-    let place = listed.place.map(|(file, place)| InFile { file, place });
+    let place = listed
+        .place
+        .map(|(file, place)| InFile { file, range: place });
     (listed.row, place)
 }
 

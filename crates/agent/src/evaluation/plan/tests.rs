@@ -53,12 +53,12 @@ fn plan(tasks: usize, policies: usize, trials: usize) -> Plan {
 
 #[test]
 fn selections() {
-    assert_eq!(Selection::All.places(3), [0, 1, 2]);
-    let range = |first, last| Selection::Range { first, last }.places(5);
+    assert_eq!(Selection::All.indices(3), [0, 1, 2]);
+    let range = |first, last| Selection::Range { first, last }.indices(5);
     assert_eq!(range(2, 3), [1, 2]);
     assert_eq!(range(0, 99), [0, 1, 2, 3, 4]);
     assert!(range(4, 2).is_empty() && range(9, 12).is_empty());
-    let sample = |count, seed| Selection::Sample { count, seed }.places(100);
+    let sample = |count, seed| Selection::Sample { count, seed }.indices(100);
     assert_eq!(sample(10, 1), sample(10, 1));
     assert_ne!(sample(10, 1), sample(10, 2));
     assert_eq!(sample(1000, 1).len(), 100);

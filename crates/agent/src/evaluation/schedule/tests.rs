@@ -275,9 +275,9 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         1 => (any::<bool>(), 0_usize..6).prop_map(|(model, most)| Event::Begin(model, most)),
         4 => (0_usize..3).prop_map(Event::Ask),
-        3 => (0_usize..8, 1_u64..50).prop_map(|(place, tokens)| Event::Answer(place, tokens)),
+        3 => (0_usize..8, 1_u64..50).prop_map(|(index, tokens)| Event::Answer(index, tokens)),
         1 => (0_usize..8).prop_map(Event::GiveUp),
-        3 => (0_usize..8, any::<bool>()).prop_map(|(place, counts)| Event::End(place, counts)),
+        3 => (0_usize..8, any::<bool>()).prop_map(|(index, counts)| Event::End(index, counts)),
         1 => (0_usize..8).prop_map(Event::Return),
         1 => Just(Event::Pause),
         2 => Just(Event::Resume),
@@ -331,25 +331,25 @@ proptest! {
                     Permit::Wait(seconds) => prop_assert!(seconds > 0.0 && seconds <= 60.0),
                     Permit::Hold => {}
                 },
-                Event::Answer(place, used) if !flying.is_empty() => {
-                    let policy = flying.remove(place % flying.len());
+                Event::Answer(index, used) if !flying.is_empty() => {
+                    let policy = flying.remove(index % flying.len());
                     tokens += used;
                     schedule.answered(now, policy, Some(&usage(used)), Some(0.0));
                     prop_assert_eq!(schedule.spent().tokens, tokens);
                 }
-                Event::GiveUp(place) if !flying.is_empty() => {
-                    let policy = flying.remove(place % flying.len());
+                Event::GiveUp(index) if !flying.is_empty() => {
+                    let policy = flying.remove(index % flying.len());
                     schedule.given_up(policy);
                 }
-                Event::End(place, counts) if !under_way.is_empty() => {
-                    let cell = under_way.remove(place % under_way.len());
+                Event::End(index, counts) if !under_way.is_empty() => {
+                    let cell = under_way.remove(index % under_way.len());
                     schedule.ended(now, cell, counts);
                     // A second report is ignored.
                     schedule.ended(now, cell, !counts);
                     if counts { finished.insert(cell); } else { failed.insert(cell); }
                 }
-                Event::Return(place) if !under_way.is_empty() => {
-                    let cell = under_way.remove(place % under_way.len());
+                Event::Return(index) if !under_way.is_empty() => {
+                    let cell = under_way.remove(index % under_way.len());
                     schedule.returned(cell);
                 }
                 Event::Pause => schedule.pause(now, PauseReason::Asked),

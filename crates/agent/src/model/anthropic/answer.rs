@@ -139,13 +139,13 @@ impl MessageStream {
             "text" => self.draft.text(known.text.or_empty(), deltas),
             "thinking" => self.draft.thinking(known.thinking.or_empty(), deltas),
             "tool_use" => {
-                let place = self.draft.call(&index);
+                let call = self.draft.call(&index);
                 let (id, name) = (known.id.or_empty(), known.name.or_empty());
-                self.draft.name_call(place, id, name, deltas);
+                self.draft.name_call(call, id, name, deltas);
                 // Streams start with an empty input and send the input in pieces.
                 let input = known.input.as_object();
                 if let Some(input) = input.filter(|input| !input.is_empty()) {
-                    self.draft.arguments(place, &input.to_python_text(), deltas);
+                    self.draft.arguments(call, &input.to_python_text(), deltas);
                 }
             }
             _ => {}
@@ -169,8 +169,8 @@ impl MessageStream {
                 delta.thinking.or_empty()
             }
             "input_json_delta" => {
-                let (place, more) = (self.draft.call(index), delta.partial_json.or_empty());
-                self.draft.arguments(place, more, deltas);
+                let (call, more) = (self.draft.call(index), delta.partial_json.or_empty());
+                self.draft.arguments(call, more, deltas);
                 more
             }
             _ => "",

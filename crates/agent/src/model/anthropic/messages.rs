@@ -11,7 +11,7 @@ use crate::model::history::{ContentPart, Echo, PastCall, Turn, image_data, is_un
 use crate::model::lenient::read_or_default;
 
 /// Makes an id of letters, digits, `_` and `-`, as the API requires.
-pub(super) fn well_formed(place: usize, id: &str) -> String {
+pub(super) fn well_formed(index: usize, id: &str) -> String {
     let fits = !id.is_empty()
         && id
             .bytes()
@@ -19,7 +19,7 @@ pub(super) fn well_formed(place: usize, id: &str) -> String {
     if fits {
         id.to_owned()
     } else {
-        format!("call_{place}")
+        format!("call_{index}")
     }
 }
 

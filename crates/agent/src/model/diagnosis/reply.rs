@@ -46,7 +46,7 @@ fn problem_of(has_key: bool, error: &ModelError) -> ModelProblem {
         // An error inside a stream has no status; it is derived from its code.
         ModelError::Reported { message, code, .. } => {
             let word = code.as_deref().unwrap_or("");
-            (status_of_word(word, error.is_transient()), message, code)
+            (status_of_code(word, error.is_transient()), message, code)
         }
         ModelError::Malformed { .. } | ModelError::TooLarge { .. } => {
             return ModelProblem::NotAModel;
@@ -57,8 +57,8 @@ fn problem_of(has_key: bool, error: &ModelError) -> ModelProblem {
         ModelError::BuiltIn(_) => return ModelProblem::BuiltIn,
         _ => return ModelProblem::NoAction,
     };
-    let words = format!("{message} {}", code.as_deref().unwrap_or("")).to_lowercase();
-    let says = |list: &[&str]| list.iter().any(|word| words.contains(word));
+    let text = format!("{message} {}", code.as_deref().unwrap_or("")).to_lowercase();
+    let says = |list: &[&str]| list.iter().any(|word| text.contains(word));
     let names_key = says(&[
         "api key",
         "api_key",
@@ -67,7 +67,7 @@ fn problem_of(has_key: bool, error: &ModelError) -> ModelProblem {
         "authentication",
         "unauthorized",
     ]);
-    let names_model = words.contains("model")
+    let names_model = text.contains("model")
         && says(&[
             "not found",
             "not exist",
@@ -94,15 +94,15 @@ fn problem_of(has_key: bool, error: &ModelError) -> ModelProblem {
 }
 
 /// The HTTP status equivalent to an error code.
-fn status_of_word(word: &str, is_transient: bool) -> u16 {
-    let word = word.to_lowercase();
-    if let Ok(status) = word.parse() {
+fn status_of_code(code: &str, is_transient: bool) -> u16 {
+    let code = code.to_lowercase();
+    if let Ok(status) = code.parse() {
         status
-    } else if word.contains("rate_limit") || word.contains("exhausted") {
+    } else if code.contains("rate_limit") || code.contains("exhausted") {
         429
-    } else if word.contains("authentication") {
+    } else if code.contains("authentication") {
         401
-    } else if word.contains("not_found") {
+    } else if code.contains("not_found") {
         404
     } else if is_transient {
         503

@@ -75,10 +75,10 @@ impl<'a> KeptExchanges<'a> {
     /// Appends an exchange.
     pub fn push(&mut self, exchange: &Exchange) {
         let mut kept = exchange.to_json();
-        let place = self.count();
-        if place > 0
+        let index = self.count();
+        if index > 0
             && let Json::Object(kept) = &mut kept
-            && let Ok(earlier) = self.body(earlier(place), &mut { MOST_COPIED })
+            && let Ok(earlier) = self.body(earlier(index), &mut { MOST_COPIED })
             && exchange.body.len() <= MOST_BODY
             && let Some(change) = Change::between(&earlier, &exchange.body)
         {
@@ -94,36 +94,36 @@ impl<'a> KeptExchanges<'a> {
     }
 
     /// The exchange at an index.
-    pub fn read(&self, place: usize) -> Result<Exchange, KeptError> {
-        self.read_within(place, &mut { MOST_COPIED })
+    pub fn read(&self, index: usize) -> Result<Exchange, KeptError> {
+        self.read_within(index, &mut { MOST_COPIED })
     }
 
     /// The exchanges at these indices, all together within the limits of one step.
-    pub fn read_range(&self, places: Range<usize>) -> Vec<Result<Exchange, KeptError>> {
+    pub fn read_range(&self, range: Range<usize>) -> Vec<Result<Exchange, KeptError>> {
         let mut left = MOST_COPIED;
-        places
-            .map(|place| self.read_within(place, &mut left))
+        range
+            .map(|index| self.read_within(index, &mut left))
             .collect()
     }
 
-    fn read_within(&self, place: usize, left: &mut usize) -> Result<Exchange, KeptError> {
-        let kept = self.at(place).ok_or(KeptError::NoExchange)?;
+    fn read_within(&self, index: usize, left: &mut usize) -> Result<Exchange, KeptError> {
+        let kept = self.at(index).ok_or(KeptError::NoExchange)?;
         let mut exchange = Exchange::read_but_body(kept).ok_or(KeptError::NoExchange)?;
-        exchange.body = self.body(place, left)?;
+        exchange.body = self.body(index, left)?;
         Ok(exchange)
     }
 
-    fn at(&self, place: usize) -> Option<&Json> {
-        let new = || self.new.get(place.checked_sub(self.before.len())?);
-        self.before.get(place).copied().or_else(new)
+    fn at(&self, index: usize) -> Option<&Json> {
+        let new = || self.new.get(index.checked_sub(self.before.len())?);
+        self.before.get(index).copied().or_else(new)
     }
 
-    fn body(&self, place: usize, left: &mut usize) -> Result<Text, KeptError> {
+    fn body(&self, index: usize, left: &mut usize) -> Result<Text, KeptError> {
         // Back to a complete body, then forward through the changes.
         let mut changes = Vec::new();
-        let mut next = place;
+        let mut next = index;
         let mut body = loop {
-            let missing = if next == place {
+            let missing = if next == index {
                 KeptError::NoExchange
             } else {
                 KeptError::NoBase
@@ -152,8 +152,8 @@ impl<'a> KeptExchanges<'a> {
 }
 
 /// The index of the base of a body.
-const fn earlier(place: usize) -> usize {
-    place & place.saturating_sub(1)
+const fn earlier(index: usize) -> usize {
+    index & index.saturating_sub(1)
 }
 
 /// The difference of a body from an earlier one.
@@ -306,13 +306,13 @@ mod tests {
         let mut kept = vec![asked("").to_json(); 16];
         kept[0] = asked(&"x".repeat(1 << 10)).to_json();
         // Each is based on the previous one in this list.
-        for (doubled, place) in [8, 12, 14, 15].into_iter().enumerate() {
+        for (doubled, index) in [8, 12, 14, 15].into_iter().enumerate() {
             let length = LENGTH << doubled;
-            kept[place] = change(length, "", length);
+            kept[index] = change(length, "", length);
         }
         let kept = KeptExchanges::of(&kept);
-        for place in [8, 12, 14, 15] {
-            assert_eq!(kept.read(place), Err(KeptError::Misfit), "{place}");
+        for index in [8, 12, 14, 15] {
+            assert_eq!(kept.read(index), Err(KeptError::Misfit), "{index}");
         }
     }
 
@@ -342,8 +342,8 @@ mod tests {
             for body in &bodies {
                 kept.push(&asked(body));
             }
-            for (place, body) in bodies.iter().enumerate() {
-                prop_assert_eq!(kept.read(place), Ok(asked(body)));
+            for (index, body) in bodies.iter().enumerate() {
+                prop_assert_eq!(kept.read(index), Ok(asked(body)));
             }
         }
 

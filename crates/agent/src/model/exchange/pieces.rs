@@ -55,9 +55,9 @@ impl Path {
     }
 
     /// The path of a list element: a different exact path for each index, the same loose path.
-    fn at_place(self, place: i64) -> Path {
+    fn at_index(self, index: i64) -> Path {
         Path {
-            exact: hash(self.exact, place),
+            exact: hash(self.exact, index),
             loose: self.loose,
         }
     }
@@ -79,8 +79,8 @@ impl Texts {
                 }
             }
             Json::List(items) => {
-                for (place, item) in (0..).zip(items.iter()) {
-                    self.collect(item, path.at_place(place));
+                for (index, item) in (0..).zip(items.iter()) {
+                    self.collect(item, path.at_index(index));
                 }
             }
             Json::Object(members) => {
@@ -88,7 +88,7 @@ impl Texts {
                 let indices = members.iter().filter(|(name, _)| name.ends_with("index"));
                 let path = indices
                     .filter_map(|(_, index)| index.as_i64())
-                    .fold(path, Path::at_place);
+                    .fold(path, Path::at_index);
                 for (name, member) in members.iter() {
                     self.collect(member, path.at(name));
                 }

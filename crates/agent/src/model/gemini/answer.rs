@@ -53,7 +53,7 @@ pub(super) struct ContentStream {
     /// Whether a chunk arrived, and whether any had a candidate.
     begun: bool,
     answered: bool,
-    finish_word: Option<String>,
+    finish_reason: Option<String>,
     /// The parts as received, with plain texts joined: sent back if any is signed.
     parts: Vec<Piece>,
 }
@@ -77,7 +77,7 @@ impl StreamReader for ContentStream {
 
     fn partial(&self) -> Answer {
         let mut answer = self.draft.answer.clone();
-        answer.finish = finish(self.finish_word.as_deref(), &answer);
+        answer.finish = finish(self.finish_reason.as_deref(), &answer);
         let signed = |piece: &Piece| matches!(piece, Piece::Whole(part) if part.get("thoughtSignature").is_some());
         if self.parts.iter().any(signed) {
             answer.echo = self.parts.iter().map(Piece::to_json).collect();
@@ -86,7 +86,7 @@ impl StreamReader for ContentStream {
     }
 
     fn finish(&mut self) -> Result<Answer, ModelError> {
-        match self.finish_word {
+        match self.finish_reason {
             Some(_) => Ok(self.partial()),
             None if self.begun && !self.answered => Err(not_one_choice(0)),
             None => Err(ModelError::Cut),
@@ -135,7 +135,7 @@ impl ContentStream {
                 let why = message.unwrap_or(reason);
                 self.draft.answer.refusal = Some(why.to_string());
             }
-            self.finish_word = Some(reason.to_string());
+            self.finish_reason = Some(reason.to_string());
         }
     }
 
@@ -149,11 +149,11 @@ impl ContentStream {
         self.draft.text(known.text.or_empty(), deltas);
         if let Some(call) = known.function_call.as_ref() {
             let key = format!("part {}", self.draft.answer.calls.len());
-            let place = self.draft.call(&key);
+            let index = self.draft.call(&key);
             let (id, name) = (call.id.or_empty(), call.name.or_empty());
-            self.draft.name_call(place, id, name, deltas);
+            self.draft.name_call(index, id, name, deltas);
             let arguments = arguments(&call.args);
-            self.draft.arguments(place, &arguments, deltas);
+            self.draft.arguments(index, &arguments, deltas);
         }
         let plain = part.as_object().is_some_and(|fields| fields.len() == 1);
         match (self.parts.last_mut(), known.text.not_empty()) {
@@ -174,8 +174,8 @@ impl Piece {
     }
 }
 
-fn finish(word: Option<&str>, answer: &Answer) -> Finish {
-    match word {
+fn finish(reason: Option<&str>, answer: &Answer) -> Finish {
+    match reason {
         None | Some("STOP") if answer.calls.is_empty() => Finish::Stop,
         // `FUNCTION_CALL` is sent by servers that use Google's format, not by Google.
         None | Some("STOP" | "FUNCTION_CALL") => Finish::ToolCalls,

@@ -71,13 +71,13 @@ fn model_parts(text: &str, calls: &[PastCall], modern: bool) -> Vec<SentPart> {
     if !text.trim().is_empty() {
         parts.push(SentPart::text(text));
     }
-    for (place, call) in calls.iter().enumerate() {
+    for (index, call) in calls.iter().enumerate() {
         let function_call = SentCall {
             name: call.name.clone(),
             args: call.arguments.clone(),
         };
         // Of parallel calls, the first one carries the signature.
-        parts.push(if modern && place == 0 {
+        parts.push(if modern && index == 0 {
             SentPart::SignedCall(SignedCall {
                 function_call,
                 thought_signature: UNSIGNED.into(),
@@ -130,7 +130,7 @@ fn answers(
     }
     let mut images = Vec::new();
     let mut parts = Vec::with_capacity(calls.len());
-    for (place, call) in calls.iter().enumerate() {
+    for (index, call) in calls.iter().enumerate() {
         let inside = call.answer.iter();
         let inside = inside.filter(|part| matches!(part, ContentPart::Image(_)));
         let mut inside: Vec<SentPart> = inside.map(part).collect();
@@ -139,7 +139,7 @@ fn answers(
         }
         parts.push(SentPart::Made(MadePart::FunctionResponse(
             FunctionResponse {
-                id: ids.get(place).cloned().flatten(),
+                id: ids.get(index).cloned().flatten(),
                 name: call.name.clone(),
                 response: ResponseOutput {
                     output: text_of(call.answer.clone()).into(),

@@ -30,11 +30,11 @@ pub(in crate::model) fn read_completion(body: &Json) -> Result<Answer, ModelErro
     };
     let calls: Vec<RawCall> = message.tool_calls.iter().map(ReplyCall::to_raw).collect();
     let content = content(&message.content);
-    let finish_word = choice.finish_reason.not_empty();
+    let finish_reason = choice.finish_reason.not_empty();
     Ok(Answer {
         text: content.text.filter(|text| !text.is_empty()),
         thinking: message.thinking().or(content.thinking),
-        finish: finish(finish_word.map(|word| &**word), &calls),
+        finish: finish(finish_reason.map(|reason| &**reason), &calls),
         calls,
         refusal: message.refusal.not_empty().map(|text| text.to_string()),
         usage: usage.and_then(ChatUsage::to_usage),
@@ -96,9 +96,9 @@ pub(in crate::model) fn content(value: &Json) -> Content {
 }
 
 /// The finish reason. Some servers omit it: then it follows from the calls.
-pub(in crate::model) fn finish(word: Option<&str>, calls: &[RawCall]) -> Finish {
-    match word {
-        Some(word) => Finish::from_word(word),
+pub(in crate::model) fn finish(reason: Option<&str>, calls: &[RawCall]) -> Finish {
+    match reason {
+        Some(reason) => Finish::from_reason(reason),
         None if calls.is_empty() => Finish::Stop,
         None => Finish::ToolCalls,
     }
@@ -115,18 +115,18 @@ pub(in crate::model) fn in_band_error(body: &Json) -> Option<ModelError> {
         ..ErrorBody::default()
     });
     let status = under_error.and_then(|error| error.get("code")?.as_i64());
-    let word = error_body.code.as_deref().unwrap_or("");
+    let code = error_body.code.as_deref().unwrap_or("");
     Some(ModelError::Reported {
         message: error_body.message,
-        transient: matches!(status, Some(408 | 429 | 500..=599)) || is_transient(word),
+        transient: matches!(status, Some(408 | 429 | 500..=599)) || is_transient(code),
         code: error_body.code,
     })
 }
 
 /// Whether an error code means that a retry may succeed.
-pub(in crate::model) fn is_transient(word: &str) -> bool {
-    let word = word.to_lowercase();
-    let words = [
+pub(in crate::model) fn is_transient(code: &str) -> bool {
+    let code = code.to_lowercase();
+    let known_codes = [
         "rate_limit",
         "overloaded",
         "server_error",
@@ -135,8 +135,8 @@ pub(in crate::model) fn is_transient(word: &str) -> bool {
         "exhausted",
         "api_error",
     ];
-    matches!(word.as_str(), "408" | "429" | "500" | "502" | "503" | "529")
-        || words.iter().any(|known| word.contains(known))
+    matches!(code.as_str(), "408" | "429" | "500" | "502" | "503" | "529")
+        || known_codes.iter().any(|known| code.contains(known))
 }
 
 /// The same error message as aviary's.

@@ -19,7 +19,7 @@ pub(in crate::model) struct ChatStream {
     /// Whether an end marker was received.
     finished: bool,
     /// The last finish reason received.
-    finish_word: Option<String>,
+    finish_reason: Option<String>,
     /// The index of the only choice.
     choice: Option<i64>,
     /// The index of the call that the last piece belonged to.
@@ -66,7 +66,7 @@ impl StreamReader for ChatStream {
     fn partial(&self) -> Answer {
         let answer = self.draft.answer.clone();
         Answer {
-            finish: finish(self.finish_word.as_deref(), &answer.calls),
+            finish: finish(self.finish_reason.as_deref(), &answer.calls),
             echo: self.echo.parts(answer.thinking.as_deref()),
             ..answer
         }
@@ -90,8 +90,8 @@ impl ChatStream {
         if let Some(delta) = choice.delta.as_ref() {
             self.delta(delta, deltas);
         }
-        if let Some(word) = choice.finish_reason.not_empty() {
-            self.finish_word = Some(word.to_string());
+        if let Some(reason) = choice.finish_reason.not_empty() {
+            self.finish_reason = Some(reason.to_string());
             self.finished = true;
         }
         Ok(())
@@ -114,13 +114,13 @@ impl ChatStream {
 
     fn call(&mut self, piece: &ReplyCall, deltas: &mut Vec<Delta>) {
         let call = piece.to_raw();
-        let place = match *piece.index {
+        let index = match *piece.index {
             Some(index) => self.indexed(index, &call),
             None => self.unindexed(&call),
         };
-        self.last_call = Some(place);
-        self.draft.name_call(place, &call.id, &call.name, deltas);
-        self.draft.arguments(place, &call.arguments, deltas);
+        self.last_call = Some(index);
+        self.draft.name_call(index, &call.id, &call.name, deltas);
+        self.draft.arguments(index, &call.arguments, deltas);
     }
 
     /// The call at an index. Some servers use the same index for every call; then a new id together with a
@@ -128,9 +128,9 @@ impl ChatStream {
     fn indexed(&mut self, index: i64, piece: &RawCall) -> usize {
         let mut known = self.draft.answer.calls.iter();
         if !piece.id.is_empty()
-            && let Some(place) = known.position(|call| call.id == piece.id)
+            && let Some(found) = known.position(|call| call.id == piece.id)
         {
-            return place;
+            return found;
         }
         let prefix = format!("index {index} ");
         let Some(last) = self.draft.last_call(|key| key.starts_with(&prefix)) else {

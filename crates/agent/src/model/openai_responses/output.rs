@@ -30,8 +30,8 @@ pub(super) fn read_items(items: &[Json]) -> Answer {
     let mut draft = Draft::default();
     let mut unused = Vec::new();
     let known: Vec<OutputItem> = items.iter().map(read_or_default).collect();
-    for (place, item) in known.iter().enumerate() {
-        whole_item(&mut draft, &place.to_string(), item, &mut unused);
+    for (index, item) in known.iter().enumerate() {
+        whole_item(&mut draft, &index.to_string(), item, &mut unused);
     }
     Answer {
         echo: if goes_back(&known) {
@@ -75,8 +75,8 @@ fn whole_item(draft: &mut Draft, key: &str, item: &OutputItem, deltas: &mut Vec<
             }
         }
         "function_call" => {
-            let place = begin_call(draft, key, item, deltas);
-            draft.whole_arguments(place, &arguments(&item.arguments), deltas);
+            let index = begin_call(draft, key, item, deltas);
+            draft.whole_arguments(index, &arguments(&item.arguments), deltas);
         }
         _ => {}
     }
@@ -89,10 +89,10 @@ pub(super) fn begin_call(
     item: &OutputItem,
     deltas: &mut Vec<Delta>,
 ) -> usize {
-    let place = draft.call(key);
+    let index = draft.call(key);
     let (id, name) = (item.call_id.or_empty(), item.name.or_empty());
-    draft.name_call(place, id, name, deltas);
-    place
+    draft.name_call(index, id, name, deltas);
+    index
 }
 
 /// Adds status, usage and model.

@@ -64,18 +64,18 @@ impl ResponseStream {
                 }
             }
             "response.function_call_arguments.delta" => {
-                let place = self.draft.call(&key(&event));
-                self.draft.arguments(place, piece, deltas);
+                let index = self.draft.call(&key(&event));
+                self.draft.arguments(index, piece, deltas);
             }
             "response.function_call_arguments.done" => {
-                let place = self.draft.call(&key(&event));
+                let index = self.draft.call(&key(&event));
                 self.draft
-                    .whole_arguments(place, event.arguments.or_empty(), deltas);
+                    .whole_arguments(index, event.arguments.or_empty(), deltas);
             }
             "response.output_item.done" => {
                 let next = i64::try_from(self.items.len()).unwrap_or(i64::MAX);
-                let place = event.output_index.as_i64().unwrap_or(next);
-                self.items.insert(place, event.item);
+                let index = event.output_index.as_i64().unwrap_or(next);
+                self.items.insert(index, event.item);
             }
             "response.completed" | "response.incomplete" => self.close(&event.response, deltas)?,
             "response.failed" | "response.cancelled" => {

@@ -24,7 +24,7 @@ impl Availability {
         Availability::Available,
     ];
 
-    /// The API's word for it; the API has none for its own absence.
+    /// The API's name for it; the API has none for its own absence.
     pub const fn as_str(self) -> &'static str {
         match self {
             Availability::Missing => "missing",
@@ -35,10 +35,10 @@ impl Availability {
         }
     }
 
-    /// The state that a word means.
-    pub fn from_word(word: &str) -> Option<Self> {
+    /// The state of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
         let mut all = Availability::ALL.into_iter();
-        all.find(|availability| availability.as_str() == word)
+        all.find(|availability| availability.as_str() == name)
     }
 
     /// Whether a click on *Download* helps.
@@ -93,11 +93,11 @@ mod tests {
     fn words_come_back() {
         for availability in Availability::ALL {
             assert_eq!(
-                Availability::from_word(availability.as_str()),
+                Availability::from_name(availability.as_str()),
                 Some(availability)
             );
         }
-        assert_eq!(Availability::from_word("readily"), None);
+        assert_eq!(Availability::from_name("readily"), None);
         let can = Availability::ALL.map(Availability::can_download);
         assert_eq!(can, [false, false, true, true, false]);
     }

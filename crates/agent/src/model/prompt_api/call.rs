@@ -126,7 +126,7 @@ fn messages(request: &ModelRequest, choices: &Choices<'_>) -> Vec<PromptMessage>
             Turn::User(parts) => messages.say("user", text_of(&parts)),
             Turn::Assistant { text, calls, .. } => {
                 if calls.is_empty() && choices.is_constrained() {
-                    messages.say("assistant", constraint::words(&text));
+                    messages.say("assistant", constraint::text_answer(&text));
                 } else if !text.trim().is_empty() && calls.is_empty() {
                     messages.say("assistant", text);
                 }
@@ -178,7 +178,7 @@ fn text_of(parts: &[ContentPart]) -> String {
     texts.join("\n")
 }
 
-/// The tools, and the format of the answer. Small models need both in words.
+/// The tools, and the format of the answer. Small models need both as text.
 fn instructions(choices: &Choices<'_>) -> String {
     let mut text = "You act by calling tools. Answer with one JSON object and nothing else.\n\
                     To call a tool: {\"tool\": its name, \"arguments\": {its arguments}}. \

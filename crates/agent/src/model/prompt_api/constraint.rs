@@ -1,4 +1,4 @@
-//! The JSON Schema of an answer: a call of one of the tools, or words if the tool choice allows them.
+//! The JSON Schema of an answer: a call of one of the tools, or text if the tool choice allows them.
 //!
 //! Invariant: an answer that fits the schema is decoded by [`decode`] to a call of one of the tools, or to a text.
 
@@ -11,7 +11,7 @@ use crate::model::{ModelRequest, RawCall, ToolChoice};
 pub struct Choices<'a> {
     /// The tools that it may call; empty means that the answer is any text.
     pub tools: Vec<&'a Tool>,
-    /// Whether it may answer in words instead.
+    /// Whether it may answer with text instead.
     pub may_speak: bool,
 }
 
@@ -128,8 +128,8 @@ pub fn call(name: &str, arguments: &Object) -> String {
     object!({"tool": (name), "arguments": (arguments.clone())}).to_compact_text()
 }
 
-/// Words as the model has to write them.
-pub fn words(text: &str) -> String {
+/// A text as the model has to write it.
+pub fn text_answer(text: &str) -> String {
     object!({"text": (text)}).to_compact_text()
 }
 
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(decode(&fenced), Decoded::Call(expected.clone()));
         let texted = r#"{"tool":"add","arguments":"{\"x\":2}"}"#;
         assert_eq!(decode(texted), Decoded::Call(expected));
-        assert_eq!(decode(&words("Hi")), Decoded::Text("Hi".into()));
+        assert_eq!(decode(&text_answer("Hi")), Decoded::Text("Hi".into()));
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl Fault {
             "NotReadableError" => BuiltInError::Filtered { message: message() },
             "AbortError" => BuiltInError::Aborted,
             "NetworkError" => BuiltInError::DownloadFailed { message: message() },
-            name => match Availability::from_word(name) {
+            name => match Availability::from_name(name) {
                 Some(availability) => BuiltInError::NotReady(availability),
                 None => BuiltInError::Failed {
                     name: name.into(),

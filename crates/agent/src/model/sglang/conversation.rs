@@ -63,8 +63,8 @@ impl Conversation {
         let system = joined(prompt.into_iter().chain(texts(system)));
         let tools = episode.tools.iter().filter(|tool| !is_respond(tool));
         let turns = episode.steps.iter().enumerate();
-        let turns = turns.map(|(place, step)| {
-            let other = ConversationError::OtherStep(place + 1);
+        let turns = turns.map(|(index, step)| {
+            let other = ConversationError::OtherStep(index + 1);
             let AnyMessage::Request(action) = &step.action else {
                 return Err(other);
             };
@@ -96,10 +96,10 @@ impl Conversation {
     /// The turns of the rollout.
     pub fn turns(&self) -> Result<Vec<ReplayedTurn>, ConversationError> {
         let mut total = 0.0;
-        let turns = self.turns.iter().enumerate().map(|(place, turn)| {
+        let turns = self.turns.iter().enumerate().map(|(index, turn)| {
             let reply = GenerateReply::read(&turn.reply);
             let reply =
-                reply.map_err(|error| ConversationError::Reply(place + 1, error.to_string()))?;
+                reply.map_err(|error| ConversationError::Reply(index + 1, error.to_string()))?;
             total += turn.reward;
             Ok(ReplayedTurn {
                 reply,
@@ -167,8 +167,8 @@ mod tests {
 
     fn step(answer: &Answer, observation: &str) -> StepRecord {
         let mut selector = ToolSelector::new("m", false, false);
-        let action = select(&mut selector, answer, NAME, |place| {
-            format!("{place}").into()
+        let action = select(&mut selector, answer, NAME, |index| {
+            format!("{index}").into()
         });
         let outcome = Outcome::Observed {
             messages: vec![Message::user(observation).into(), Message::user("!").into()],

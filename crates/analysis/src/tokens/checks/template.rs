@@ -49,12 +49,12 @@ pub(super) fn end_of_turn(
     });
     let is_truncated = matches!(episode.ending, Ending::Truncated { .. });
     let (mut count, mut left_out, mut untrained, mut missing, mut cut) = (0, 0, 0, 0, 0);
-    let mut places = Vec::new();
+    let mut found = Vec::new();
     for turn in turns {
         count += 1;
         if !turn.body.clone().chain(turn.end).any(is_trained) {
             left_out += 1;
-            places.push(turn.body.start);
+            found.push(turn.body.start);
             continue;
         }
         let is_last = turn.body.end == record.strip.len();
@@ -62,12 +62,12 @@ pub(super) fn end_of_turn(
             Some(end) if is_trained(end) => {}
             Some(end) => {
                 untrained += 1;
-                places.push(end);
+                found.push(end);
             }
             None if is_last && is_truncated => cut += 1,
             None => {
                 missing += 1;
-                places.push(turn.body.end.saturating_sub(1));
+                found.push(turn.body.end.saturating_sub(1));
             }
         }
     }
@@ -76,8 +76,8 @@ pub(super) fn end_of_turn(
         return TokenCheck::unknown(kind, "There is no turn of the assistant.");
     }
     if left_out == count {
-        let words = format!("Nothing is trained: {turns} without a trained token.");
-        return TokenCheck::new(kind, CheckResult::Failed, words, places);
+        let summary = format!("Nothing is trained: {turns} without a trained token.");
+        return TokenCheck::new(kind, CheckResult::Failed, summary, found);
     }
     let faults = [
         (untrained, "with an untrained end"),
@@ -89,14 +89,14 @@ pub(super) fn end_of_turn(
     let faults: Vec<String> = faults
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
-    match places.is_empty() {
+    match found.is_empty() {
         true if faults.is_empty() => TokenCheck::passed(kind, format!("{turns}.")),
         // Only the last turn can be cut.
         true if count == 1 => TokenCheck::unknown(kind, "The only turn was cut off."),
         true => TokenCheck::passed(kind, format!("{turns}, {}.", faults.join(", "))),
         false => {
-            let words = format!("{turns}: {}.", faults.join(", "));
-            TokenCheck::new(kind, CheckResult::Failed, words, places)
+            let summary = format!("{turns}: {}.", faults.join(", "));
+            TokenCheck::new(kind, CheckResult::Failed, summary, found)
         }
     }
 }
@@ -113,9 +113,9 @@ pub(super) fn only_turns(record: &TokenRecord, sections: Option<&[Section]>) -> 
         (Err(_), Some(content)) if record.is_mask_known => {
             let is_scaffold = |token: &usize| content.get(*token) == Some(0.0);
             let trained = (0..record.strip.len()).filter(is_trained);
-            let places: Vec<usize> = trained.filter(is_scaffold).collect();
-            let words = format!("{} of the template.", plural(places.len(), "trained token"));
-            return if places.is_empty() {
+            let found: Vec<usize> = trained.filter(is_scaffold).collect();
+            let summary = format!("{} of the template.", plural(found.len(), "trained token"));
+            return if found.is_empty() {
                 // The messages of others are content too.
                 TokenCheck::unknown(
                     kind,
@@ -124,17 +124,17 @@ pub(super) fn only_turns(record: &TokenRecord, sections: Option<&[Section]>) -> 
                     ),
                 )
             } else {
-                TokenCheck::new(kind, CheckResult::Failed, words, places)
+                TokenCheck::new(kind, CheckResult::Failed, summary, found)
             };
         }
         (Err(unknown), _) => return unknown,
     };
-    let mut places = Vec::new();
+    let mut found = Vec::new();
     let (mut headers, mut others, mut after, mut before) = (0, 0, 0, 0);
     let mut add = |count: &mut usize, tokens: std::ops::Range<usize>| {
-        let known = places.len();
-        places.extend(tokens.filter(is_trained));
-        *count += places.len() - known;
+        let known = found.len();
+        found.extend(tokens.filter(is_trained));
+        *count += found.len() - known;
     };
     let first = sections.first().map_or(0, |section| section.header.start);
     add(&mut before, 0..first);
@@ -146,12 +146,12 @@ pub(super) fn only_turns(record: &TokenRecord, sections: Option<&[Section]>) -> 
         }
         add(&mut after, section.after.clone());
     }
-    if places.is_empty() {
-        let words = format!(
+    if found.is_empty() {
+        let summary = format!(
             "{} in turns of the assistant.",
             plural(record.strip.trained(), "trained token")
         );
-        return TokenCheck::passed(kind, words);
+        return TokenCheck::passed(kind, summary);
     }
     let faults = [
         (headers, "in a header"),
@@ -163,8 +163,8 @@ pub(super) fn only_turns(record: &TokenRecord, sections: Option<&[Section]>) -> 
     let faults: Vec<String> = faults
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
-    let words = format!("Trained tokens: {}.", faults.join(", "));
-    TokenCheck::new(kind, CheckResult::Failed, words, places)
+    let summary = format!("Trained tokens: {}.", faults.join(", "));
+    TokenCheck::new(kind, CheckResult::Failed, summary, found)
 }
 
 #[cfg(test)]
@@ -204,15 +204,18 @@ mod tests {
     fn a_trained_end_passes_and_an_untrained_one_is_named() {
         let good = record(&[(PROMPT, false), ("Ho<|im_end|>", true), ("\n", false)]);
         let (end, template) = checked(&good, Ending::Done);
-        assert_eq!((end.verdict, &*end.words), (CheckResult::Passed, "1 turn."));
+        assert_eq!(
+            (end.verdict, &*end.summary),
+            (CheckResult::Passed, "1 turn.")
+        );
         assert_eq!(template.verdict, CheckResult::Passed);
         let bad = record(&[(PROMPT, false), ("Ho", true), ("<|im_end|>\n", false)]);
         let (end, _) = checked(&bad, Ending::Done);
-        assert_eq!(end.words, "1 turn: 1 with an untrained end.");
-        let place = ByteVocabulary::ids(PROMPT).len() + 2;
+        assert_eq!(end.summary, "1 turn: 1 with an untrained end.");
+        let token = ByteVocabulary::ids(PROMPT).len() + 2;
         assert_eq!(
-            (end.verdict, end.places),
-            (CheckResult::Failed, vec![place])
+            (end.verdict, end.tokens),
+            (CheckResult::Failed, vec![token])
         );
     }
 
@@ -231,12 +234,12 @@ mod tests {
         let (end, _) = checked(&cut, truncated);
         assert_eq!(end.verdict, CheckResult::Passed);
         assert_eq!(
-            end.words,
+            end.summary,
             "2 turns, 1 cut off, as the episode was truncated."
         );
         let (end, _) = checked(&cut, Ending::Done);
-        assert_eq!(end.words, "2 turns: 1 without an end-of-turn token.");
-        assert_eq!(end.places, [cut.strip.len() - 1]);
+        assert_eq!(end.summary, "2 turns: 1 without an end-of-turn token.");
+        assert_eq!(end.tokens, [cut.strip.len() - 1]);
     }
 
     #[test]
@@ -246,7 +249,7 @@ mod tests {
             Ending::Done,
         );
         assert_eq!(
-            end.words,
+            end.summary,
             "Nothing is trained: 1 turn without a trained token."
         );
         assert_eq!(
@@ -267,11 +270,11 @@ mod tests {
         ]);
         let (_, template) = checked(&bad, Ending::Done);
         assert_eq!(
-            template.words,
+            template.summary,
             "Trained tokens: 1 in a header, 1 in messages of others, 1 after an end of turn."
         );
         let start = ByteVocabulary::ids(PROMPT).len();
-        assert_eq!(template.places, [start + 3, start + 4, start + 10]);
+        assert_eq!(template.tokens, [start + 3, start + 4, start + 10]);
     }
 
     #[test]
@@ -282,17 +285,17 @@ mod tests {
             (end.verdict, template.verdict),
             (CheckResult::Unknown, CheckResult::Unknown)
         );
-        assert_eq!(end.words, NO_MARKS);
-        assert_eq!(only_turns(&record, None).words, NO_TOKENIZER);
+        assert_eq!(end.summary, NO_MARKS);
+        assert_eq!(only_turns(&record, None).summary, NO_TOKENIZER);
         let content = [1.0, 1.0, 0.0, 1.0];
         let content: volary_core::TokenStream = content.into_iter().collect();
         record.strip.set_stream(CONTENT, content).unwrap();
         let template = only_turns(&record, None);
         assert_eq!(
-            (template.verdict, template.places),
+            (template.verdict, template.tokens),
             (CheckResult::Failed, vec![2])
         );
         record.is_mask_known = false;
-        assert_eq!(only_turns(&record, None).words, NO_MASK);
+        assert_eq!(only_turns(&record, None).summary, NO_MASK);
     }
 }

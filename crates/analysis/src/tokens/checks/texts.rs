@@ -24,15 +24,15 @@ pub(super) fn messages(
     let Some(vocabulary) = vocabulary else {
         return TokenCheck::unknown(kind, NO_TOKENIZER);
     };
-    let (mut compared, mut places) = (0, Vec::new());
+    let (mut compared, mut differing) = (0, Vec::new());
     let mut first = None;
     for part in spelled_parts(episode, record, vocabulary) {
         let Some(part) = part else {
-            let words = format!("The tokenizer lacks a token of this episode. {OTHER}");
-            return TokenCheck::unknown(kind, words);
+            let summary = format!("The tokenizer lacks a token of this episode. {OTHER}");
+            return TokenCheck::unknown(kind, summary);
         };
         let mut cursor = 0;
-        for (step, place, text) in part.texts {
+        for (step, index, text) in part.texts {
             compared += 1;
             let rest = part.spelled.get(cursor..).unwrap_or_default();
             let begun = || {
@@ -45,11 +45,11 @@ pub(super) fn messages(
                 None => {
                     let (at, common) = nearest(rest, text);
                     let ids = record.strip.ids();
-                    places.push(token_at(part.range.clone(), ids, vocabulary, cursor + at));
+                    differing.push(token_at(part.range.clone(), ids, vocabulary, cursor + at));
                     first.get_or_insert_with(|| {
                         let read = excerpt(text.get(common..).unwrap_or_default());
                         let spelled = excerpt(rest.get(at..).unwrap_or_default());
-                        format!("first at message {} of step {step}, which has “{read}” where the tokens have “{spelled}”", place + 1)
+                        format!("first at message {} of step {step}, which has “{read}” where the tokens have “{spelled}”", index + 1)
                     });
                 }
             }
@@ -57,18 +57,18 @@ pub(super) fn messages(
     }
     match first {
         _ if compared == 0 => TokenCheck::unknown(kind, "No text of a message belongs to tokens."),
-        _ if places.len() == compared && compared > 1 => {
+        _ if differing.len() == compared && compared > 1 => {
             TokenCheck::unknown(kind, format!("The tokens spell no message. {OTHER}"))
         }
         None => TokenCheck::passed(kind, format!("{}.", plural(compared, "message"))),
         Some(first) => {
-            let words = format!(
+            let summary = format!(
                 "{} of {}: {first}.",
-                places.len(),
+                differing.len(),
                 plural(compared, "message")
             );
-            places.sort_unstable();
-            TokenCheck::new(kind, CheckResult::Failed, words, places)
+            differing.sort_unstable();
+            TokenCheck::new(kind, CheckResult::Failed, summary, differing)
         }
     }
 }
@@ -102,7 +102,7 @@ pub fn is_of_other_model(
 struct SpelledPart<'a> {
     range: Range<usize>,
     spelled: String,
-    /// What the tokens should spell, each with the step and the place of its message.
+    /// What the tokens should spell, each with the step and the index of its message.
     texts: Vec<(usize, usize, &'a str)>,
 }
 
@@ -118,12 +118,12 @@ fn spelled_parts<'a>(
         let bytes = vocabulary.bytes(record.strip.ids().get(range.clone())?)?;
         let messages = messages_of(episode, from, (part.step, part.message));
         from = (part.step, part.message + 1);
-        let texts = messages.filter_map(|(step, place, message)| {
+        let texts = messages.filter_map(|(step, index, message)| {
             let body = message.body();
             let text = written(message).trim();
             // A message after the last call of the model has no tokens.
             let is_spelled = !text.is_empty() && !body.content_is_json_str && !range.is_empty();
-            is_spelled.then_some((step, place, text))
+            is_spelled.then_some((step, index, text))
         });
         Some(SpelledPart {
             texts: texts.collect(),
@@ -133,7 +133,7 @@ fn spelled_parts<'a>(
     })
 }
 
-/// The messages from a place up to another one, including it.
+/// The messages from a position up to another one, including it.
 fn messages_of(
     episode: &Episode,
     from: (usize, usize),
@@ -150,9 +150,9 @@ fn messages_of(
                         .collect(),
                 };
             let said = said.into_iter().enumerate();
-            said.map(move |(place, message)| (step, place, message))
+            said.map(move |(index, message)| (step, index, message))
         })
-        .filter(move |(step, place, _)| (from..=to).contains(&(*step, *place)))
+        .filter(move |(step, index, _)| (from..=to).contains(&(*step, *index)))
 }
 
 /// The text of the last tokens before one.
@@ -167,7 +167,7 @@ fn before(record: &TokenRecord, token: usize, vocabulary: &dyn Vocabulary) -> St
 fn without_begun<'a>(text: &'a str, before: &str) -> Option<&'a str> {
     let ends = text
         .char_indices()
-        .map(|(place, letter)| place + letter.len_utf8());
+        .map(|(index, letter)| index + letter.len_utf8());
     let ends = ends.take_while(|end| *end <= before.len());
     let begun = ends.filter(|end| {
         text.get(..*end)
@@ -259,7 +259,7 @@ pub(super) fn reencoding(
     let is_trained = |token: usize| record.is_trained(token);
     let turns = sections.iter().filter(|section| section.is_assistant);
     let turns = turns.map(|section| section.body.clone());
-    let (mut compared, mut places) = (0, Vec::new());
+    let (mut compared, mut differing) = (0, Vec::new());
     let mut first = String::new();
     for turn in turns.filter(|turn| !record.is_mask_known || turn.clone().any(is_trained)) {
         let Some(ids) = record.strip.ids().get(turn.clone()) else {
@@ -281,24 +281,24 @@ pub(super) fn reencoding(
             .zip(&again)
             .take_while(|(one, other)| one == other);
         let at = common.count();
-        if places.is_empty() {
+        if differing.is_empty() {
             let id = |ids: &[TokenId]| {
                 ids.get(at)
                     .map_or("no token".to_owned(), ToString::to_string)
             };
             first = format!("first id {} instead of {}", id(&again), id(ids));
         }
-        places.push((turn.start + at).min(turn.end.saturating_sub(1)));
+        differing.push((turn.start + at).min(turn.end.saturating_sub(1)));
     }
     let turns = plural(compared, "turn");
-    match places.len() {
+    match differing.len() {
         _ if compared == 0 => TokenCheck::unknown(kind, "No turn could be encoded again."),
         0 => TokenCheck::passed(kind, format!("{turns}.")),
         count => TokenCheck::new(
             kind,
             CheckResult::Failed,
             format!("{count} of {turns} would have other tokens, {first}."),
-            places,
+            differing,
         ),
     }
 }
@@ -368,7 +368,7 @@ mod tests {
         ]);
         let check = super::tests::check(&episode, &good);
         assert_eq!(
-            (check.verdict, &*check.words),
+            (check.verdict, &*check.summary),
             (CheckResult::Passed, "4 messages.")
         );
         assert_eq!(
@@ -387,9 +387,9 @@ mod tests {
         ]);
         let check = super::tests::check(&episode, &bad);
         assert_eq!(check.verdict, CheckResult::Failed);
-        assert_eq!(check.places, [2 + 1 + "Hello there, ".len()]);
+        assert_eq!(check.tokens, [2 + 1 + "Hello there, ".len()]);
         assert_eq!(
-            check.words,
+            check.summary,
             "1 of 3 messages: first at message 1 of step 1, which has “you” where the tokens have “we<|im_end|>”."
         );
     }
@@ -473,9 +473,9 @@ mod tests {
         assert_eq!(check(&turn(&[120, 258])).verdict, CheckResult::Passed);
         let split = check(&turn(&[120, 97, 98]));
         assert_eq!(
-            split.words,
+            split.summary,
             "1 of 1 turn would have other tokens, first id 258 instead of 97."
         );
-        assert_eq!(split.places, ["<|im_start|>assistant\n".len() - 12 + 1 + 1]);
+        assert_eq!(split.tokens, ["<|im_start|>assistant\n".len() - 12 + 1 + 1]);
     }
 }

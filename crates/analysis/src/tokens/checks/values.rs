@@ -5,7 +5,7 @@ use volary_core::json::Json;
 use volary_episode::episode::Episode;
 use volary_episode::token_record::{StreamKind, TokenRecord};
 
-use super::{CheckKind, CheckResult, MOST_PLACES, TokenCheck, plural};
+use super::{CheckKind, CheckResult, MOST_TOKENS, TokenCheck, plural};
 
 /// Streams and metadata that say which version of the policy wrote a token or turn.
 const VERSIONS: [&str; 4] = [
@@ -25,32 +25,32 @@ pub(super) fn policy_version(episode: &Episode, record: &TokenRecord) -> TokenCh
     }
     let versions = episode.metadata.get("weight_versions");
     let versions = versions.and_then(Json::as_list).unwrap_or_default();
-    let words = || {
+    let listed = || {
         let mut names: Vec<String> = versions.iter().map(Json::to_display).collect();
         names.dedup();
         names.join(", ")
     };
     let changes: Vec<usize> = (1..versions.len())
-        .filter(|place| versions[*place] != versions[*place - 1])
+        .filter(|index| versions[*index] != versions[*index - 1])
         .collect();
     if versions.is_empty() {
         return TokenCheck::unknown(kind, "The file names no policy version.");
     }
     if changes.is_empty() {
-        return TokenCheck::passed(kind, format!("Version {}.", words()));
+        return TokenCheck::passed(kind, format!("Version {}.", listed()));
     }
     let format = episode.source.as_ref().map(|source| &*source.format);
     let is_per_call =
         format.is_some_and(|format| PER_CALL.iter().any(|known| format.starts_with(known)));
     // A turn of several calls has several versions, so the numbers are equal only if each turn has one.
     if !is_per_call || versions.len() != episode.steps.len() || !record.is_divided {
-        let words = format!(
+        let summary = format!(
             "Versions {}. The file does not say where each begins.",
-            words()
+            listed()
         );
-        return TokenCheck::new(kind, CheckResult::Failed, words, Vec::new());
+        return TokenCheck::new(kind, CheckResult::Failed, summary, Vec::new());
     }
-    let places: Vec<usize> = changes
+    let found: Vec<usize> = changes
         .iter()
         .filter_map(|turn| {
             let range = record.part(turn + 1, 0)?.range.clone();
@@ -59,17 +59,17 @@ pub(super) fn policy_version(episode: &Episode, record: &TokenRecord) -> TokenCh
         })
         .collect();
     let turn = changes.first().map_or(0, |turn| turn + 1);
-    let words = format!(
+    let summary = format!(
         "Versions {}; the policy changes before turn {turn}.",
-        words()
+        listed()
     );
-    TokenCheck::new(kind, CheckResult::Failed, words, places)
+    TokenCheck::new(kind, CheckResult::Failed, summary, found)
 }
 
 fn by_token(stream: &TokenStream) -> TokenCheck {
     let kind = CheckKind::PolicyVersion;
     let mut last = None;
-    let mut places = Vec::new();
+    let mut found = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for (token, value) in stream.iter().enumerate() {
         let Some(value) = value else {
@@ -79,7 +79,7 @@ fn by_token(stream: &TokenStream) -> TokenCheck {
             continue;
         }
         if last.is_some() {
-            places.push(token);
+            found.push(token);
         }
         if names.len() < 8 {
             names.push(value.to_string());
@@ -87,14 +87,14 @@ fn by_token(stream: &TokenStream) -> TokenCheck {
         last = Some(value);
     }
     let names = names.join(", ");
-    if places.is_empty() {
+    if found.is_empty() {
         TokenCheck::passed(kind, format!("Version {names}."))
     } else {
         TokenCheck::new(
             kind,
             CheckResult::Failed,
             format!("Versions {names}."),
-            places,
+            found,
         )
     }
 }
@@ -104,8 +104,8 @@ pub(super) fn lengths(record: &TokenRecord) -> TokenCheck {
     let count = record.strip.streams().len();
     if !record.misfits.is_empty() {
         let misfits = record.misfits.iter().map(ToString::to_string);
-        let words = format!("Left out: {}.", misfits.collect::<Vec<_>>().join("; "));
-        return TokenCheck::new(kind, CheckResult::Failed, words, Vec::new());
+        let summary = format!("Left out: {}.", misfits.collect::<Vec<_>>().join("; "));
+        return TokenCheck::new(kind, CheckResult::Failed, summary, Vec::new());
     }
     match count {
         0 => TokenCheck::unknown(kind, "The file has no streams for these tokens."),
@@ -120,7 +120,7 @@ pub(super) fn finite(record: &TokenRecord) -> TokenCheck {
         return TokenCheck::unknown(kind, "The file has no streams for these tokens.");
     }
     let is_counted = |token: usize| !record.is_mask_known || record.is_trained(token);
-    let mut places = Vec::new();
+    let mut found = Vec::new();
     let mut faults = Vec::new();
     for (name, stream) in streams {
         let values = stream.iter().enumerate();
@@ -130,27 +130,27 @@ pub(super) fn finite(record: &TokenRecord) -> TokenCheck {
         let bad: Vec<usize> = bad.map(|(token, _)| token).collect();
         if !bad.is_empty() {
             faults.push(format!("{} in {name}", bad.len()));
-            places.extend(bad.into_iter().take(MOST_PLACES));
+            found.extend(bad.into_iter().take(MOST_TOKENS));
         }
     }
     if faults.is_empty() {
         return TokenCheck::passed(kind, format!("{}.", plural(streams.len(), "stream")));
     }
-    places.sort_unstable();
-    places.dedup();
-    let words = format!("NaN or infinite: {}.", faults.join(", "));
-    TokenCheck::new(kind, CheckResult::Failed, words, places)
+    found.sort_unstable();
+    found.dedup();
+    let summary = format!("NaN or infinite: {}.", faults.join(", "));
+    TokenCheck::new(kind, CheckResult::Failed, summary, found)
 }
 
 pub(super) fn mismatch(record: &TokenRecord, tolerance: f64) -> TokenCheck {
     let kind = CheckKind::Mismatch;
     let Some(differences) = record.differences() else {
-        let words = "Log-probabilities of both sampler and trainer are needed.";
-        return TokenCheck::unknown(kind, words);
+        let summary = "Log-probabilities of both sampler and trainer are needed.";
+        return TokenCheck::unknown(kind, summary);
     };
     let is_counted = |token: usize| !record.is_mask_known || record.is_trained(token);
     let (mut compared, mut largest) = (0, 0.0_f64);
-    let mut places = Vec::new();
+    let mut found = Vec::new();
     let mut count = 0;
     for (token, difference) in differences.iter().enumerate() {
         let Some(difference) = difference.filter(|value| value.is_finite() && is_counted(token))
@@ -161,8 +161,8 @@ pub(super) fn mismatch(record: &TokenRecord, tolerance: f64) -> TokenCheck {
         largest = largest.max(difference.abs());
         if difference.abs() > tolerance {
             count += 1;
-            if places.len() < MOST_PLACES {
-                places.push(token);
+            if found.len() < MOST_TOKENS {
+                found.push(token);
             }
         }
     }
@@ -178,8 +178,8 @@ pub(super) fn mismatch(record: &TokenRecord, tolerance: f64) -> TokenCheck {
             format!("{tokens}; {extent}, at most {tolerance} is allowed."),
         ),
         count => {
-            let words = format!("{count} of {tokens} differ by more than {tolerance}; {extent}.");
-            TokenCheck::new(kind, CheckResult::Failed, words, places)
+            let summary = format!("{count} of {tokens} differ by more than {tolerance}; {extent}.");
+            TokenCheck::new(kind, CheckResult::Failed, summary, found)
         }
     }
 }
@@ -215,22 +215,22 @@ mod tests {
     fn nan_counts_only_in_trained_tokens() {
         let check = finite(&record(&[("a", &[0.5, f64::NAN, 0.0, 1.0])]));
         assert_eq!(
-            (check.verdict, &*check.words),
+            (check.verdict, &*check.summary),
             (CheckResult::Passed, "1 stream.")
         );
         let check = finite(&record(&[
             ("a", &[0.5, 0.0, f64::NAN, f64::INFINITY]),
             ("b", &[f64::NAN, 0.0, 0.0, 1.0]),
         ]));
-        assert_eq!(check.words, "NaN or infinite: 2 in a, 1 in b.");
-        assert_eq!(check.places, [1, 3, 4]);
+        assert_eq!(check.summary, "NaN or infinite: 2 in a, 1 in b.");
+        assert_eq!(check.tokens, [1, 3, 4]);
         assert_eq!(finite(&record(&[])).verdict, CheckResult::Unknown);
     }
 
     #[test]
     fn streams_of_another_length_fail() {
         let check = lengths(&record(&[("a", &[1.0]), ("b", &[1.0; 4])]));
-        assert_eq!(check.words, "Left out: `a` has 1 values for 4 tokens.");
+        assert_eq!(check.summary, "Left out: `a` has 1 values for 4 tokens.");
         assert_eq!(
             lengths(&record(&[("b", &[1.0; 4])])).verdict,
             CheckResult::Passed
@@ -246,10 +246,10 @@ mod tests {
         ]);
         let check = mismatch(&both, 0.2);
         assert_eq!(
-            check.words,
+            check.summary,
             "1 of 3 tokens differ by more than 0.2; the largest difference is 0.500."
         );
-        assert_eq!(check.places, [1]);
+        assert_eq!(check.tokens, [1]);
         assert_eq!(mismatch(&both, 0.5).verdict, CheckResult::Passed);
         assert_eq!(
             mismatch(&record(&[("logprobs", &[1.0; 4])]), 0.5).verdict,
@@ -293,21 +293,21 @@ mod tests {
         let record = builder().divided(&slime);
         let check = policy_version(&slime, &record);
         assert_eq!(
-            check.words,
+            check.summary,
             "Versions 3, 4; the policy changes before turn 2."
         );
         assert_eq!(
-            (check.verdict, check.places),
+            (check.verdict, check.tokens),
             (CheckResult::Failed, vec![3])
         );
         let verifiers = episode("verifiers", &[3, 4]);
         let check = policy_version(&verifiers, &record);
         assert_eq!(
-            (check.verdict, check.places.len()),
+            (check.verdict, check.tokens.len()),
             (CheckResult::Failed, 0)
         );
         assert_eq!(
-            policy_version(&episode("slime", &[3, 3]), &record).words,
+            policy_version(&episode("slime", &[3, 3]), &record).summary,
             "Version 3."
         );
         assert_eq!(
@@ -320,6 +320,6 @@ mod tests {
     fn a_stream_of_versions_names_the_token() {
         let record = record(&[("policy_version", &[1.0, 1.0, 2.0, 2.0])]);
         let check = policy_version(&Episode::default(), &record);
-        assert_eq!((&*check.words, check.places), ("Versions 1, 2.", vec![3]));
+        assert_eq!((&*check.summary, check.tokens), ("Versions 1, 2.", vec![3]));
     }
 }

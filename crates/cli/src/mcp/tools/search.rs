@@ -179,10 +179,10 @@ fn hits(library: &Library, episode: &Episode, query: &Query, most: usize) -> Vec
         let snippet = document.snippet(hit, AROUND);
         let is_in = |message: &volary_ask::render::RenderedMessage| {
             let mut passages = message.passages.iter();
-            passages.any(|passage| passage.position == hit.place)
+            passages.any(|passage| passage.position == hit.position)
         };
         FoundHit {
-            step: hit.place.step,
+            step: hit.position.step,
             message: rendered.messages.iter().position(is_in),
             before: snippet.before,
             hit: snippet.hit,

@@ -135,15 +135,15 @@ fn calls_with_one_id_are_adjacent_unknown_tools_first() {
 
 #[test]
 fn many_calls_keep_their_order_too() {
-    let ids: Vec<String> = (0..100).map(|place| (place % 40).to_string()).collect();
+    let ids: Vec<String> = (0..100).map(|index| (index % 40).to_string()).collect();
     let calls: Vec<ToolCall> = ids
         .iter()
         .enumerate()
-        .map(|(place, id)| call(id, "now", object!({"tag": (format!("{place}"))})))
+        .map(|(index, id)| call(id, "now", object!({"tag": (format!("{index}"))})))
         .collect();
     let run = run(calls, ExecOptions::default());
     let mut expected: Vec<usize> = (0..100).collect();
-    expected.sort_by_key(|place| place % 40);
+    expected.sort_by_key(|index| index % 40);
     let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
     assert_eq!(run.contents(), expected);
 }
@@ -178,8 +178,8 @@ proptest! {
         let requests: Vec<ToolCall> = calls
             .iter()
             .enumerate()
-            .map(|(place, (name, ms))| {
-                let tag = place.to_string();
+            .map(|(index, (name, ms))| {
+                let tag = index.to_string();
                 match names[*name] {
                     name @ ("read" | "write") => waiting(&tag, name, *ms),
                     name => tagged(&tag, name),

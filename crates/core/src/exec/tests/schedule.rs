@@ -218,32 +218,32 @@ proptest! {
         let requests: Vec<ToolCall> = calls
             .iter()
             .enumerate()
-            .map(|(place, (safe, ms))| {
+            .map(|(index, (safe, ms))| {
                 let name = if *safe { "read" } else { "write" };
-                waiting(&place.to_string(), name, *ms as i64)
+                waiting(&index.to_string(), name, *ms as i64)
             })
             .collect();
         let run = run(requests, ExecOptions::default());
 
         let mut now = 0;
         let mut expected = Vec::new();
-        let mut writers: Vec<usize> = (0..calls.len()).filter(|place| !calls[*place].0).collect();
+        let mut writers: Vec<usize> = (0..calls.len()).filter(|index| !calls[*index].0).collect();
         if writers.first() == Some(&0) {
             expected.push((0, 0));
             now = calls[0].1;
             writers.remove(0);
         }
         let mut readers_end = now;
-        for (place, (safe, ms)) in calls.iter().enumerate() {
+        for (index, (safe, ms)) in calls.iter().enumerate() {
             if *safe {
-                expected.push((place, now));
+                expected.push((index, now));
                 readers_end = readers_end.max(now + ms);
             }
         }
         now = readers_end;
-        for place in writers {
-            expected.push((place, now));
-            now += calls[place].1;
+        for index in writers {
+            expected.push((index, now));
+            now += calls[index].1;
         }
         let began: Vec<(usize, u64)> = run
             .began()

@@ -63,7 +63,7 @@ impl Fault {
     /// Converts the byte offset to line, column and character offset.
     pub(super) fn locate(&self, text: &str) -> ReadError {
         let before = &text[..self.at];
-        let line_start = before.rfind('\n').map_or(0, |place| place + 1);
+        let line_start = before.rfind('\n').map_or(0, |offset| offset + 1);
         ReadError {
             problem: self.problem,
             line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,

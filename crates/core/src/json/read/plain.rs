@@ -8,13 +8,13 @@ pub(super) fn plain_length(bytes: &[u8]) -> Option<usize> {
     // The lowest marked byte is below the limit; marks above it may be false positives.
     let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & HIGH;
     let (words, _) = bytes.as_chunks::<8>();
-    for (place, word) in words.iter().enumerate() {
+    for (index, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
         let quote = below(word ^ (ONES * u64::from(b'"')), 1);
         let backslash = below(word ^ (ONES * u64::from(b'\\')), 1);
         let found = below(word, 0x20) | quote | backslash;
         if found != 0 {
-            return Some(place * 8 + found.trailing_zeros() as usize / 8);
+            return Some(index * 8 + found.trailing_zeros() as usize / 8);
         }
     }
     let start = words.len() * 8;
@@ -30,16 +30,16 @@ mod tests {
     #[test]
     fn the_first_special_byte_is_found_at_any_position() {
         for special in [b'"', b'\\', 0, 0x1f, b'\n'] {
-            for place in 0..40 {
+            for offset in 0..40 {
                 for filler in [b'a', b' ', b'!', b'#', b']', b'[', 0x7f, 0x80, 0xff] {
                     let mut bytes = [filler; 41];
-                    bytes[place] = special;
+                    bytes[offset] = special;
                     assert_eq!(
                         plain_length(&bytes),
-                        Some(place),
+                        Some(offset),
                         "{special} among {filler}"
                     );
-                    assert_eq!(plain_length(&bytes[..place]), None);
+                    assert_eq!(plain_length(&bytes[..offset]), None);
                 }
             }
         }

@@ -6,24 +6,24 @@ use crate::json::Text;
 /// Shorter texts are not interned: a look-up costs more than it saves.
 const LONG: usize = 96;
 /// One slot for this many bytes of the document,
-const BYTES_A_PLACE: usize = 1 << 10;
+const BYTES_A_SLOT: usize = 1 << 10;
 /// but never more slots than this.
-const MOST_PLACES: usize = 1 << 16;
+const MOST_SLOTS: usize = 1 << 16;
 
 /// The long strings of a document, hashed by a sample of their bytes. A string replaces another one in the same
 /// slot, so the cost of a look-up does not depend on their number.
 #[derive(Clone, Debug)]
 pub struct SharedTexts {
-    places: Vec<Option<Text>>,
+    slots: Vec<Option<Text>>,
     wanted: usize,
 }
 
 impl SharedTexts {
     /// For documents of this total size in bytes.
     pub fn new(length: usize) -> SharedTexts {
-        let wanted = (length / BYTES_A_PLACE).clamp(1, MOST_PLACES);
+        let wanted = (length / BYTES_A_SLOT).clamp(1, MOST_SLOTS);
         SharedTexts {
-            places: Vec::new(),
+            slots: Vec::new(),
             wanted: wanted.next_power_of_two(),
         }
     }
@@ -33,11 +33,11 @@ impl SharedTexts {
         if text.len() < LONG || self.wanted == 1 {
             return text.into();
         }
-        self.places.resize(self.wanted, None);
-        let place = &mut self.places[hash(text.as_bytes()) & (self.wanted - 1)];
-        match place {
+        self.slots.resize(self.wanted, None);
+        let slot = &mut self.slots[hash(text.as_bytes()) & (self.wanted - 1)];
+        match slot {
             Some(known) if **known == *text => known.clone(),
-            place => place.insert(text.into()).clone(),
+            slot => slot.insert(text.into()).clone(),
         }
     }
 }
@@ -79,7 +79,7 @@ mod tests {
             long("b")
         );
         let read = Json::parse(&pair).unwrap();
-        let text = |place: usize| read.as_list().unwrap()[place].as_text().unwrap().clone();
+        let text = |index: usize| read.as_list().unwrap()[index].as_text().unwrap().clone();
         assert!(Text::ptr_eq(&text(0), &text(1)));
         assert!(!Text::ptr_eq(&text(0), &text(2)));
     }

@@ -28,7 +28,7 @@ impl<T: Parameter> Parameter for Option<T> {
 
 /// Adds to an error that null would be accepted too.
 fn or_null(mut error: ParameterError) -> ParameterError {
-    if error.place.is_empty()
+    if error.path.is_empty()
         && let Some((expected, found)) = error.problem.split_once(", not ")
     {
         error.problem = format!("{expected} or null, not {found}");
@@ -188,7 +188,7 @@ impl<T: Parameter, H: BuildHasher + Default> Parameter for HashMap<String, T, H>
 
 /// `tuple[A, B, …]`.
 macro_rules! tuples {
-    ($($count:literal: $($type:ident $place:tt),*;)*) => { $(
+    ($($count:literal: $($type:ident $index:tt),*;)*) => { $(
         impl<$($type: Parameter),*> Parameter for ($($type,)*) {
             fn schema(definitions: &mut Object) -> Object {
                 let items: Vec<Json> = vec![$($type::schema(definitions).into()),*];
@@ -203,14 +203,14 @@ macro_rules! tuples {
             fn read(value: &Json) -> Result<Self, ParameterError> {
                 match value.as_list() {
                     Some(list) if list.len() == $count => Ok(($(
-                        $type::read(&list[$place]).map_err(|error| error.at_index($place))?,
+                        $type::read(&list[$index]).map_err(|error| error.at_index($index))?,
                     )*)),
                     _ => Err(ParameterError::expected(concat!("a list of ", $count), value)),
                 }
             }
 
             fn dump(&self) -> Json {
-                Json::List(vec![$(self.$place.dump()),*])
+                Json::List(vec![$(self.$index.dump()),*])
             }
         }
     )* };

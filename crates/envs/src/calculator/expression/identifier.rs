@@ -88,11 +88,11 @@ const FORMS: [&str; 86] = [
 ];
 
 /// The letter at an index of the concatenated capital and small alphabets.
-fn letter(place: u32) -> Option<char> {
-    let code = if place < 26 {
-        0x41 + place
+fn letter(index: u32) -> Option<char> {
+    let code = if index < 26 {
+        0x41 + index
     } else {
-        0x61 + place - 26
+        0x61 + index - 26
     };
     char::from_u32(code)
 }

@@ -321,13 +321,13 @@ impl Lexer<'_> {
                         + 1
                 };
                 let opened_at = line(position as usize);
-                let place = if opened_at == line(start) {
+                let line_text = if opened_at == line(start) {
                     String::new()
                 } else {
                     format!(" on line {opened_at}")
                 };
                 return Err(self.fault(
-                    format!("closing parenthesis '{close}' does not match opening parenthesis '{open}'{place}"),
+                    format!("closing parenthesis '{close}' does not match opening parenthesis '{open}'{line_text}"),
                     start,
                 ));
             }

@@ -137,11 +137,11 @@ fn fill(prompt: &str, values: &[(&str, &str)]) -> String {
     let mut rest = prompt;
     while let Some((before, after)) = rest.split_once('{') {
         filled.push_str(before);
-        let place = values.iter().find_map(|(name, value)| {
+        let placeholder = values.iter().find_map(|(name, value)| {
             let behind = after.strip_prefix(name)?.strip_prefix('}')?;
             Some((value, behind))
         });
-        match place {
+        match placeholder {
             Some((value, behind)) => {
                 filled.push_str(value);
                 rest = behind;

@@ -194,8 +194,8 @@ fn swap(state: &State, order: &Json, arguments: &Arguments<'_>) -> Computed<Resu
     let mut pairs = Vec::new();
     for (item, new) in elements(items)?.into_iter().zip(elements(new_items)?) {
         let known = elements(field(order, "items")?)?;
-        let place = place_of(&known, &item)?;
-        let old = known.get(place).ok_or_else(out_of_range)?;
+        let index = index_of(&known, &item)?;
+        let old = known.get(index).ok_or_else(out_of_range)?;
         let product = state.record("products", field(old, "product_id")?)?;
         let variant = find(field(product, "variants")?, &new)?;
         let Some(variant) = variant.filter(|one| is_true(one.get("available"))) else {
@@ -214,10 +214,10 @@ fn is_true(value: Option<&Json>) -> bool {
 }
 
 /// The index of the first item with an id.
-fn place_of(items: &[Json], id: &Json) -> Computed<usize> {
-    for (place, item) in items.iter().enumerate() {
+fn index_of(items: &[Json], id: &Json) -> Computed<usize> {
+    for (index, item) in items.iter().enumerate() {
         if equal(field(item, "item_id")?, id) {
-            return Ok(place);
+            return Ok(index);
         }
     }
     Err(out_of_range())
@@ -227,15 +227,15 @@ fn place_of(items: &[Json], id: &Json) -> Computed<usize> {
 fn replace(state: &mut State, order: &Json, item: &Json, new: &Json) -> Computed<()> {
     let items = field(state.record("orders", order)?, "items")?;
     let known = items.as_list().ok_or_else(out_of_range)?;
-    let place = place_of(known, item)?;
-    let product = field(at(items, place)?, "product_id")?;
+    let index = index_of(known, item)?;
+    let product = field(at(items, index)?, "product_id")?;
     let product = state.record("products", product)?;
     let variant = super::super::python::item(field(product, "variants")?, new)?;
     let price = field(variant, "price")?.clone();
     let options = field(variant, "options")?.clone();
     let items = field_mut(state.record_mut("orders", order)?, "items")?;
     if let Json::List(items) = items
-        && let Some(item) = items.get_mut(place)
+        && let Some(item) = items.get_mut(index)
     {
         set(item, "item_id", new.clone())?;
         set(item, "price", price)?;

@@ -109,12 +109,12 @@ fn judge(episodes: &mut [Episode], folder: &str, result: &Json) {
     // If the trajectories form a cycle, the first one counts as the root.
     let all_follow = followers.len() == episodes.len();
     let whole = Verdict::read(result);
-    for (place, episode) in episodes.iter_mut().enumerate() {
+    for (index, episode) in episodes.iter_mut().enumerate() {
         episode.task = task.clone().map(|id| TaskReference {
             dataset: Text::default(),
             id,
         });
-        if followers.contains(&place) && !(all_follow && place == 0) {
+        if followers.contains(&index) && !(all_follow && index == 0) {
             continue;
         }
         let step = step_of(episode, folder);

@@ -23,7 +23,7 @@ pub(super) struct Parts {
     pub reasoning: Vec<Text>,
     pub calls: Vec<ToolCall>,
     answers: Vec<ImportedMessage>,
-    /// Blocks of audio, which have a text in their place.
+    /// Blocks of audio, which have a text instead.
     audio: Vec<Json>,
     /// Blocks of reasoning that the provider encrypted.
     redacted: Vec<Json>,
@@ -195,12 +195,12 @@ impl Parts {
             details,
             ..with_info(message, rest).into()
         };
-        let place = if role == Role::Assistant {
+        let index = if role == Role::Assistant {
             0
         } else {
             said.len()
         };
-        said.insert(place, message);
+        said.insert(index, message);
         said
     }
 }
@@ -399,10 +399,10 @@ fn data_url(file: &Json) -> Option<Text> {
     Some(format!("data:{kind};base64,{data}").into())
 }
 
-/// Puts images that a data set has next to its messages into their places, in order: blocks that say only that there is
-/// one. Returns whether all of them have a place.
+/// Replaces the placeholders of images, which say only that there is one, by the images that a data set has next to its
+/// messages, in order. Returns whether there are as many placeholders as images.
 pub(in crate::import) fn place_images(messages: &mut [Json], images: &[Json]) -> bool {
-    let is_place = |block: &&mut Json| {
+    let is_placeholder = |block: &&mut Json| {
         let kind = block.get("type").and_then(Json::as_text);
         kind.is_some_and(|kind| &**kind == "image")
             && block.as_object().is_some_and(|block| {
@@ -418,12 +418,12 @@ pub(in crate::import) fn place_images(messages: &mut [Json], images: &[Json]) ->
         Json::List(blocks) => Some(blocks),
         _ => None,
     });
-    let mut places: Vec<&mut Json> = blocks.flatten().filter(is_place).collect();
-    if places.len() != images.len() {
+    let mut placeholders: Vec<&mut Json> = blocks.flatten().filter(is_placeholder).collect();
+    if placeholders.len() != images.len() {
         return false;
     }
-    for (place, image) in places.iter_mut().zip(images) {
-        **place = object!({"type": "image", "image": (image.clone())}).into();
+    for (placeholder, image) in placeholders.iter_mut().zip(images) {
+        **placeholder = object!({"type": "image", "image": (image.clone())}).into();
     }
     true
 }

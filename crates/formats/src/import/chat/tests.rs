@@ -15,7 +15,7 @@ fn read_text(text: &str) -> String {
 
 /// Contents of texts and images are blocks; any other block would make them JSON.
 #[test]
-fn audio_has_a_text_in_its_place() {
+fn audio_has_a_text_instead() {
     let message = |blocks: &str| {
         let text = format!(r#"{{"role": "user", "content": [{blocks}]}}"#);
         let said = read(&Json::parse(&text).unwrap()).remove(0);

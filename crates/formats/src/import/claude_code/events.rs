@@ -184,9 +184,9 @@ impl Part {
             said.push(chat::plain(Role::User, Body::default()));
         }
         let last = said.len() - 1;
-        for (place, said) in said.iter_mut().enumerate() {
+        for (index, said) in said.iter_mut().enumerate() {
             said.details.started = self.started;
-            if place == last {
+            if index == last {
                 said.details.model = model.clone();
                 said.details.usage = usage;
                 let rest = std::mem::take(&mut self.rest);

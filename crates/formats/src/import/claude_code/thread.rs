@@ -203,16 +203,16 @@ fn sidechains(events: Vec<Event>) -> Vec<Thread> {
 /// main thread up to the point where it leaves it, so branches that would need too much memory together are dropped and
 /// counted.
 fn branches(events: Vec<Event>) -> (Vec<Thread>, usize) {
-    let place: HashMap<Text, usize> = events
+    let index_of: HashMap<Text, usize> = events
         .iter()
         .enumerate()
-        .map(|(place, event)| (event.uuid.clone(), place))
+        .map(|(index, event)| (event.uuid.clone(), index))
         .collect();
     let parent = |at: usize| {
         let parent = events[at].parent.as_ref()?;
         // Parents precede their children, so a walk terminates. A compaction rewrites the messages that it
         // preserves after itself: they then continue from what precedes them there.
-        let known = place.get(parent).copied().filter(|parent| *parent < at);
+        let known = index_of.get(parent).copied().filter(|parent| *parent < at);
         known.or_else(|| at.checked_sub(1).filter(|_| events[at].goes_on))
     };
     let mut on_main = vec![false; events.len()];
@@ -252,20 +252,20 @@ fn branches(events: Vec<Event>) -> (Vec<Thread>, usize) {
     }
     // If the branch contains no message of a person, it was not abandoned: a call failed and was repeated.
     groups.retain(|_, group| {
-        let speaks = group.iter().any(|place| !events[*place].is_of_system());
+        let speaks = group.iter().any(|index| !events[*index].is_of_system());
         if !speaks {
-            group.iter().for_each(|place| on_main[*place] = true);
+            group.iter().for_each(|index| on_main[*index] = true);
         }
         speaks
     });
     let chosen = |wanted: &dyn Fn(usize) -> bool| -> Vec<Event> {
-        let places = (0..events.len()).filter(|place| wanted(*place));
-        places.map(|place| events[place].clone()).collect()
+        let indices = (0..events.len()).filter(|index| wanted(*index));
+        indices.map(|index| events[index].clone()).collect()
     };
     let mut threads = vec![Thread {
         origin: Relation::Parent,
         agent: None,
-        events: chosen(&|place| on_main[place]),
+        events: chosen(&|index| on_main[index]),
         step: None,
     }];
     let sizes = events.iter().map(|event| size_of_object(&event.object));
@@ -273,17 +273,17 @@ fn branches(events: Vec<Event>) -> (Vec<Thread>, usize) {
     let mut expansion = Expansion::of(sizes.iter().sum());
     let mut left_out = 0;
     for (fork, group) in groups {
-        let before = |place: usize| on_main[place] && place <= fork;
-        let is_inside = |place: usize| before(place) || group.binary_search(&place).is_ok();
-        let places = (0..events.len()).filter(|place| is_inside(*place));
-        if !expansion.take(places.map(|place| sizes[place]).sum()) {
+        let before = |index: usize| on_main[index] && index <= fork;
+        let is_inside = |index: usize| before(index) || group.binary_search(&index).is_ok();
+        let indices = (0..events.len()).filter(|index| is_inside(*index));
+        if !expansion.take(indices.map(|index| sizes[index]).sum()) {
             left_out += 1;
             continue;
         }
         let inside = chosen(&is_inside);
         let shared: HashSet<&Text> = (0..=fork)
-            .filter(|place| on_main[*place])
-            .filter_map(|place| events[place].message_id.as_ref())
+            .filter(|index| on_main[*index])
+            .filter_map(|index| events[index].message_id.as_ref())
             .collect();
         threads.push(Thread {
             origin: Relation::Branch,

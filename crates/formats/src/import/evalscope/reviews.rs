@@ -51,11 +51,11 @@ pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
         let episodes = &outcome.episodes;
         let is_same =
             |prediction: &usize| have_same_messages(&episodes[*prediction], &episodes[number]);
-        let Some(place) = alike.iter().take(MOST_ALIKE).position(is_same) else {
+        let Some(index) = alike.iter().take(MOST_ALIKE).position(is_same) else {
             different += usize::from(has_folder && !alike.is_empty());
             continue;
         };
-        let prediction = alike.remove(place);
+        let prediction = alike.remove(index);
         let review = std::mem::take(&mut outcome.episodes[number]);
         add(&mut outcome.episodes[prediction], review);
         joined.insert(number);

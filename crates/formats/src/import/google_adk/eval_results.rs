@@ -183,12 +183,12 @@ fn case_result(mut case: Object, set: &EvalSetResult, sink: &mut Sink<'_>) -> (E
     let has_session = !episode.steps.is_empty();
     let (mut answers, mut expected) = (Vec::new(), Vec::new());
     let is_several = turns.len() > 1;
-    for (place, turn) in turns.into_iter().enumerate() {
+    for (index, turn) in turns.into_iter().enumerate() {
         if is_several {
             add_scores(
                 &mut episode,
                 turn.eval_metric_results,
-                Some(place + 1),
+                Some(index + 1),
                 sink,
             );
         }

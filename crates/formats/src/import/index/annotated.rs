@@ -1,5 +1,5 @@
 //! Where the annotations of traces are (`prime_rl::annotations`), for traces in a file that is read in ranges: an episode
-//! of such a file has its place in the bytes of the traces followed by those of the annotations, so it is opened with
+//! of such a file has its range in the bytes of the traces followed by those of the annotations, so it is opened with
 //! them.
 //!
 //! Invariant: memory is bounded by one range for each line, and by the longest line.
@@ -13,7 +13,7 @@ use super::super::members::id;
 
 /// The ranges of annotations, by their trace.
 #[derive(Clone, Debug, Default)]
-pub struct AnnotationPlaces {
+pub struct AnnotationRanges {
     by_trace: HashMap<Text, Vec<Range<u64>>>,
     /// The bytes of the unfinished line.
     held: Vec<u8>,
@@ -33,7 +33,7 @@ fn trace_of(line: &[u8]) -> Option<Text> {
     id(value.get("trace_id")?)
 }
 
-impl AnnotationPlaces {
+impl AnnotationRanges {
     /// Feeds the next bytes of the files, which follow each other.
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut start = 0;
@@ -63,8 +63,8 @@ impl AnnotationPlaces {
         let line = std::mem::take(&mut self.held);
         let start = self.at - line.len() as u64;
         if let Some(trace) = trace_of(&line) {
-            let places = self.by_trace.entry(trace).or_default();
-            places.push(start..self.at);
+            let ranges = self.by_trace.entry(trace).or_default();
+            ranges.push(start..self.at);
         }
     }
 
@@ -76,9 +76,9 @@ impl AnnotationPlaces {
     /// The ranges of all annotations whose trace passes, in order.
     pub fn of_others(&self, is_wanted: impl Fn(&Text) -> bool) -> Vec<Range<u64>> {
         let traces = self.by_trace.iter().filter(|(trace, _)| is_wanted(trace));
-        let mut places: Vec<Range<u64>> = traces.flat_map(|(_, places)| places.clone()).collect();
-        places.sort_by_key(|place| place.start);
-        places
+        let mut ranges: Vec<Range<u64>> = traces.flat_map(|(_, ranges)| ranges.clone()).collect();
+        ranges.sort_by_key(|range| range.start);
+        ranges
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_those_of_the_lines_however_the_bytes_arrive() {
+    fn ranges_are_those_of_the_lines_however_the_bytes_arrive() {
         let line =
             |trace: &str| format!(r#"{{"trace_id": "{trace}", "info": {{}}, "branches": []}}"#);
         let (first, second) = (
@@ -96,19 +96,19 @@ mod tests {
         );
         let whole = format!("{first}{second}");
         for piece in [1, 7, 1000] {
-            let mut places = AnnotationPlaces::default();
+            let mut ranges = AnnotationRanges::default();
             for file in [&first, &second] {
                 file.as_bytes()
                     .chunks(piece)
-                    .for_each(|bytes| places.feed(bytes));
-                places.end_file();
+                    .for_each(|bytes| ranges.feed(bytes));
+                ranges.end_file();
             }
             let text = |range: &Range<u64>| &whole[range.start as usize..range.end as usize];
-            let of = |trace: &str| places.of(trace).iter().map(text).collect::<Vec<_>>();
+            let of = |trace: &str| ranges.of(trace).iter().map(text).collect::<Vec<_>>();
             assert_eq!(of("a"), [line("a"), line("a")]);
             assert_eq!(of("b"), [line("b")]);
             assert_eq!(of("c"), Vec::<&str>::new());
-            let others = places.of_others(|trace| &**trace != "b");
+            let others = ranges.of_others(|trace| &**trace != "b");
             assert_eq!(
                 others.iter().map(text).collect::<Vec<_>>(),
                 [line("a"), line("a")]

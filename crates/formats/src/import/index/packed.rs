@@ -21,9 +21,9 @@ use crate::read_at::{ReadAt, ReadError, Window};
 pub struct PackedLog {
     window: Window,
     pieces: Pieces,
-    /// The place of the header.
+    /// The byte range of the header.
     head: Range<u64>,
-    /// The places of the members of each sample.
+    /// The byte ranges of the members of each sample.
     samples: Vec<Vec<Range<u64>>>,
     /// The number of the next sample.
     next: usize,
@@ -42,20 +42,20 @@ impl PackedLog {
             })
         };
         let head = ends_with("header.json").or_else(|| ends_with("_journal/start.json"))?;
-        let mut places: HashMap<(&str, &str), usize> = HashMap::new();
+        let mut indices: HashMap<(&str, &str), usize> = HashMap::new();
         let mut samples: Vec<Vec<Range<u64>>> = Vec::new();
         for member in members {
             let Some(sample) = inspect::begins_sample(&member.name) else {
                 continue;
             };
-            let place = *places.entry(sample).or_insert_with(|| {
+            let index = *indices.entry(sample).or_insert_with(|| {
                 samples.push(Vec::new());
                 samples.len() - 1
             });
-            samples[place].push(member.place.clone());
+            samples[index].push(member.range.clone());
         }
         // A folder with several logs is read as a whole.
-        let folders = places.keys().map(|(folder, _)| *folder);
+        let folders = indices.keys().map(|(folder, _)| *folder);
         let mut folders: Vec<&str> = folders.collect();
         folders.sort_unstable();
         folders.dedup();
@@ -71,7 +71,7 @@ impl PackedLog {
         Some(PackedLog {
             window,
             pieces,
-            head: head.place.clone(),
+            head: head.range.clone(),
             samples,
             next: 0,
             done: 0,
@@ -83,13 +83,13 @@ impl PackedLog {
             let header = self.window.read(self.head.clone()).await?;
             self.read_head(&header);
         }
-        while let Some(places) = self.samples.get(self.next).cloned() {
-            let mut parts = Vec::with_capacity(places.len());
-            for place in &places {
-                parts.push(self.window.read(place.clone()).await?);
-                self.done += place.end - place.start;
+        while let Some(ranges) = self.samples.get(self.next).cloned() {
+            let mut parts = Vec::with_capacity(ranges.len());
+            for range in &ranges {
+                parts.push(self.window.read(range.clone()).await?);
+                self.done += range.end - range.start;
             }
-            self.read_sample(&places, &parts);
+            self.read_sample(&ranges, &parts);
             self.next += 1;
             if are_shown(self.next) {
                 return Ok(Progress::More);
@@ -110,7 +110,7 @@ impl PackedLog {
     }
 
     /// Reads a sample: the bytes of each of its members.
-    fn read_sample(&mut self, places: &[Range<u64>], parts: &[Vec<u8>]) {
+    fn read_sample(&mut self, ranges: &[Range<u64>], parts: &[Vec<u8>]) {
         let mut members = Vec::with_capacity(parts.len());
         for part in parts {
             match unpack_listed(part, Limits::default().of_packed(part.len())) {
@@ -119,7 +119,7 @@ impl PackedLog {
             }
         }
         if !members.is_empty() {
-            self.pieces.packed(members, places);
+            self.pieces.packed(members, ranges);
         }
     }
 }

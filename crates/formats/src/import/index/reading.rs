@@ -46,14 +46,14 @@ pub(super) struct Pieces {
     ids: Ids,
     /// The lines of the unfinished group, and its byte range. Until a second line follows, the first one is here.
     group: Vec<Line>,
-    group_place: Range<u64>,
+    group_range: Range<u64>,
     /// Whether the file has several records, one per line. They are numbered, and a single one is not.
     is_several: bool,
     log: Option<inspect::Log>,
     /// Metadata for all episodes, from a file next to this one.
     about: Option<Object>,
     found: usize,
-    /// The number of times that each loss occurred, and the place of its note.
+    /// The number of times that each loss occurred, and the index of its note.
     losses: HashMap<Text, (usize, usize)>,
     /// The search for which lines are left out.
     filter: Option<LineFilter>,
@@ -76,7 +76,7 @@ impl Pieces {
             whole: Vec::new(),
             ids: Ids::default(),
             group: Vec::new(),
-            group_place: 0..0,
+            group_range: 0..0,
             is_several: false,
             log: None,
             about: None,
@@ -196,9 +196,9 @@ impl Pieces {
 
     /// Handles a complete line.
     pub fn line(&mut self, held: &[u8], range: Range<usize>, held_at: u64, number: usize) {
-        let place = held_at + range.start as u64..held_at + range.end as u64;
+        let file_range = held_at + range.start as u64..held_at + range.end as u64;
         let bytes = held.get(range).unwrap_or_default();
-        if bytes.iter().all(u8::is_ascii_whitespace) || self.rules_out(bytes, place.start) {
+        if bytes.iter().all(u8::is_ascii_whitespace) || self.rules_out(bytes, file_range.start) {
             return;
         }
         let Some(text) = decode(bytes).map(|decoded| decoded.text) else {
@@ -220,24 +220,24 @@ impl Pieces {
                     self.end_of_lines();
                 }
                 if self.group.is_empty() {
-                    self.group_place = place.clone();
+                    self.group_range = file_range.clone();
                 }
-                self.group_place.end = place.end;
+                self.group_range.end = file_range.end;
                 self.group.push(Line { number, value });
             }
             _ => {
                 let line = Line { number, value };
                 if !self.is_several && self.group.is_empty() {
-                    self.group_place = place;
+                    self.group_range = file_range;
                     return self.group.push(line);
                 }
                 self.is_several = true;
                 self.end_of_lines();
                 let before = self.entries.len();
-                self.read(Document::Lines(vec![line]), place.clone());
+                self.read(Document::Lines(vec![line]), file_range.clone());
                 let found = &self.entries[before..];
                 self.filter
-                    .take_if(|filter| filter.is_refuted(bytes, place.start, found));
+                    .take_if(|filter| filter.is_refuted(bytes, file_range.start, found));
             }
         }
     }
@@ -258,7 +258,7 @@ impl Pieces {
             ..Pieces::new(self.file.clone())
         };
         match self.group.first() {
-            Some(first) => (pieces, self.group_place.start, first.number),
+            Some(first) => (pieces, self.group_range.start, first.number),
             None => (pieces, held_at, line),
         }
     }
@@ -275,10 +275,10 @@ impl Pieces {
                 Document::Lines(lines)
             }
         };
-        self.read(document, self.group_place.clone());
+        self.read(document, self.group_range.clone());
     }
 
-    fn read(&mut self, document: Document, place: Range<u64>) {
+    fn read(&mut self, document: Document, range: Range<u64>) {
         let Some(reader) = self.reader.as_ref().map(Chosen::get) else {
             return;
         };
@@ -292,23 +292,23 @@ impl Pieces {
             let episodes = self.outcome.episodes.iter_mut();
             episodes.for_each(|episode| verifiers::tell_run(episode, about));
         }
-        self.found(&[place], false);
+        self.found(&[range], false);
         self.forget_praise(notes);
     }
 
     /// Parses an element of a log's list.
     pub fn element(&mut self, bytes: &[u8], start: u64, around: &[u8]) {
-        let place = start..start + bytes.len() as u64;
-        self.sample(place, around, |log, sink| {
+        let range = start..start + bytes.len() as u64;
+        self.sample(range, around, |log, sink| {
             inspect::read_sample(bytes, log, sink);
         });
     }
 
     /// Finishes a long element that was parsed while it arrived.
     pub fn grown(&mut self, growing: Growing, end: u64, around: &[u8]) {
-        let place = growing.start()..end;
+        let range = growing.start()..end;
         let (sample, losses) = growing.end();
-        self.sample(place, around, |log, sink| {
+        self.sample(range, around, |log, sink| {
             losses.into_iter().for_each(|loss| sink.lost(loss));
             match sample {
                 Ok(sample) => inspect::read_object(sample, log, sink),
@@ -319,7 +319,7 @@ impl Pieces {
 
     fn sample(
         &mut self,
-        place: Range<u64>,
+        range: Range<u64>,
         around: &[u8],
         read: impl FnOnce(&inspect::Log, &mut Sink<'_>),
     ) {
@@ -331,7 +331,7 @@ impl Pieces {
             log,
             &mut Sink::new(&mut self.outcome, "inspect", &self.file),
         );
-        self.found(&[place], false);
+        self.found(&[range], false);
         self.forget_praise(notes);
     }
 
@@ -348,12 +348,12 @@ impl Pieces {
     }
 
     /// Reads the unpacked members of a sample of a packed log.
-    pub fn packed(&mut self, members: Vec<(String, Vec<u8>)>, places: &[Range<u64>]) {
+    pub fn packed(&mut self, members: Vec<(String, Vec<u8>)>, ranges: &[Range<u64>]) {
         let log = self.log.get_or_insert_default();
         let notes = self.outcome.notes.len();
         let mut sink = Sink::new(&mut self.outcome, "inspect", &self.file);
         inspect::read_members(members, log, &mut sink);
-        self.found(places, true);
+        self.found(ranges, true);
         self.forget_praise(notes);
     }
 
@@ -384,19 +384,19 @@ impl Pieces {
         let length: u64 = parts.iter().map(|part| part.end - part.start).sum();
         let is_long = length > super::LONG as u64;
         for (number, episode) in episodes(&mut self.outcome).into_iter().enumerate() {
-            let place = EpisodeRange {
+            let range = EpisodeRange {
                 parts: parts.to_vec(),
                 packed,
                 number,
             };
-            self.entry(episode, place, length, is_long);
+            self.entry(episode, range, length, is_long);
         }
     }
 
     fn entry(
         &mut self,
         mut episode: Episode,
-        place: EpisodeRange,
+        range: EpisodeRange,
         bytes: u64,
         keeps_episode: bool,
     ) {
@@ -405,7 +405,7 @@ impl Pieces {
         row.id = self.ids.free(&row.id);
         self.found += 1;
         self.entries.push(Entry {
-            place,
+            range,
             bytes,
             row,
             texts: self.keeps_texts.then(|| search::Document::of(&episode)),
@@ -414,11 +414,11 @@ impl Pieces {
     }
 
     /// Adds a sample of a dump, whose share of the file is `bytes`.
-    pub fn dumped(&mut self, place: EpisodeRange, bytes: u64, mut read: ImportOutcome) {
+    pub fn dumped(&mut self, range: EpisodeRange, bytes: u64, mut read: ImportOutcome) {
         let notes = self.outcome.notes.len();
         self.outcome.notes.append(&mut read.notes);
         for episode in episodes(&mut read) {
-            self.entry(episode, place.clone(), bytes, false);
+            self.entry(episode, range.clone(), bytes, false);
         }
         self.forget_praise(notes);
     }
@@ -443,10 +443,10 @@ impl Pieces {
     fn note_loss(&mut self, mut note: Note) {
         const MOST: usize = 200;
         let notes = &mut self.outcome.notes;
-        if let Some((count, place)) = self.losses.get_mut(&note.text) {
+        if let Some((count, index)) = self.losses.get_mut(&note.text) {
             *count += 1;
             note.text = format!("{} ({count} times)", note.text).into();
-            if let Some(known) = notes.get_mut(*place) {
+            if let Some(known) = notes.get_mut(*index) {
                 *known = note;
             }
         } else if notes.len() < MOST {
@@ -470,24 +470,24 @@ impl Pieces {
     }
 }
 
-/// Opens an episode: `parts` are the bytes at its place, `file` is the path of the file. The episode has the id
+/// Opens an episode: `parts` are the bytes in its range, `file` is the path of the file. The episode has the id
 /// of its row.
-pub fn open(file: &str, parts: Vec<Vec<u8>>, place: &EpisodeRange, row: &Row) -> Option<Episode> {
-    open_mapped(file, parts, place, row, None)
+pub fn open(file: &str, parts: Vec<Vec<u8>>, range: &EpisodeRange, row: &Row) -> Option<Episode> {
+    open_mapped(file, parts, range, row, None)
 }
 
 /// Opens an episode of a file that was read with this mapping.
 pub fn open_mapped(
     file: &str,
     parts: Vec<Vec<u8>>,
-    place: &EpisodeRange,
+    range: &EpisodeRange,
     row: &Row,
     fields: Option<&FieldMapping>,
 ) -> Option<Episode> {
-    if torch_dump::is_sample(place, &parts) {
-        return torch_dump::open_sample(file, &parts, place, row);
+    if torch_dump::is_sample(range, &parts) {
+        return torch_dump::open_sample(file, &parts, range, row);
     }
-    let outcome = match (place.packed, fields) {
+    let outcome = match (range.packed, fields) {
         (true, _) => packed::import_sample(file, &parts),
         (false, Some(fields)) => import_record(file, parts.first()?, fields)?,
         (false, None) => {
@@ -505,7 +505,7 @@ pub fn open_mapped(
             import(&files).ok()?
         }
     };
-    let mut episode = outcome.episodes.into_iter().nth(place.number)?;
+    let mut episode = outcome.episodes.into_iter().nth(range.number)?;
     episode.id = row.id.clone();
     // It may say the number of the line.
     episode.name = row.name.clone();

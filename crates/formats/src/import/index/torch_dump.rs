@@ -5,8 +5,9 @@
 //! and those of the values that it shares with others. Pickles that cannot be divided (packed ones, and those of protocol 4
 //! and later) are read as a whole, for each opened sample again.
 //!
-//! The pickle of a training dump has little but the places of tensors, so it is read as a whole, too, and the tensors when
-//! they are looked at. If it is imported with the rollout dump of its step, it is read along with that ([`training`]).
+//! The pickle of a training dump has little but references to tensors, so it is read as a whole, too, and the tensors
+//! when they are looked at. If it is imported with the rollout dump of its step, it is read along with that
+//! ([`training`]).
 
 mod parts;
 mod training;
@@ -46,17 +47,17 @@ const PIECE: u64 = 2 << 20;
 /// A torch file whose directory was read.
 pub struct TorchDump {
     source: Rc<dyn ReadAt>,
-    /// The storages of a sample may be in as many places as it has tensors.
+    /// The storages of a sample may be in as many ranges as it has tensors.
     pool: WindowPool,
     /// The piece of the pickle that is being read while the one before it is indexed.
     coming: Option<(Range<u64>, ReadBytes<'static>)>,
     pieces: Pieces,
     file: String,
     size: u64,
-    places: HashMap<String, Range<u64>>,
+    ranges: HashMap<String, Range<u64>>,
     /// The folder of all members, with a trailing slash.
     top: String,
-    /// The place of the pickle.
+    /// The byte range of the pickle.
     pickle: Range<u64>,
     /// `None` until it was read.
     is_big_endian: Option<bool>,
@@ -143,7 +144,7 @@ enum State {
 
 /// A rollout that was read.
 struct ReadRollout {
-    place: EpisodeRange,
+    range: EpisodeRange,
     /// Its share of the file, in bytes.
     bytes: u64,
     /// What was read: one episode, and notes on it.
@@ -159,7 +160,7 @@ struct Sample {
     parts: Vec<Range<u64>>,
     /// Its share of the pickle, in bytes.
     bytes: u64,
-    /// The places of its storages.
+    /// The byte ranges of its storages.
     storages: Vec<Range<u64>>,
 }
 
@@ -169,24 +170,24 @@ impl TorchDump {
     pub fn of(source: Rc<dyn ReadAt>, size: u64, members: &[ListedMember]) -> Option<TorchDump> {
         // The directory of a damaged file may lead beyond its end. Such members are missing.
         let members = members.iter().filter(|member| {
-            let Range { start, end } = member.place;
+            let Range { start, end } = member.range;
             start <= end && end <= size
         });
         let pickle = members.clone().find(|member| is_pickle(&member.name))?;
-        let places = members;
-        let places = places.map(|member| (member.name.clone(), member.place.clone()));
+        let ranges = members;
+        let ranges = ranges.map(|member| (member.name.clone(), member.range.clone()));
         let bytes = usize::try_from(size).unwrap_or(usize::MAX);
         // Most of the pickle is read in order.
-        source.read_through(pickle.place.start);
+        source.read_through(pickle.range.start);
         Some(TorchDump {
             pieces: Pieces::new(source.name()),
             file: source.name().to_string(),
             size,
-            places: places.collect(),
+            ranges: ranges.collect(),
             top: pickle.name.strip_suffix(PICKLE)?.to_owned(),
-            pickle: pickle.place.clone(),
+            pickle: pickle.range.clone(),
             is_big_endian: None,
-            state: State::Parts(Box::new(Parts::new(pickle.place.start, bytes))),
+            state: State::Parts(Box::new(Parts::new(pickle.range.start, bytes))),
             found: 0,
             samples: 0,
             trainings: Vec::new(),
@@ -264,7 +265,7 @@ impl TorchDump {
                             number: parsed.number,
                             parts: parsed.parts,
                             bytes: parsed.bytes,
-                            storages: self.places_of(parsed.storages),
+                            storages: self.ranges_of(parsed.storages),
                         };
                         return self.read_sample(sample).await;
                     } else if parts.read_to() < self.pickle.end && parts.goes_on() {
@@ -305,7 +306,7 @@ impl TorchDump {
                         number,
                         parts: parts.collect(),
                         bytes: (self.pickle.end - self.pickle.start) / count,
-                        storages: self.places_of(storages),
+                        storages: self.ranges_of(storages),
                     };
                     return self.read_sample(sample).await;
                 }
@@ -339,13 +340,13 @@ impl TorchDump {
         Ok(bytes)
     }
 
-    /// The places of storages.
-    fn places_of(&self, storages: impl IntoIterator<Item = String>) -> Vec<Range<u64>> {
-        let places = storages.into_iter().filter_map(|key| {
+    /// The byte ranges of storages.
+    fn ranges_of(&self, storages: impl IntoIterator<Item = String>) -> Vec<Range<u64>> {
+        let ranges = storages.into_iter().filter_map(|key| {
             let name = format!("{}data/{key}", self.top);
-            self.places.get(&name).cloned()
+            self.ranges.get(&name).cloned()
         });
-        places.collect()
+        ranges.collect()
     }
 
     /// The piece of the pickle that starts at a byte.
@@ -358,10 +359,10 @@ impl TorchDump {
         start..self.pickle.end.min(start + length)
     }
 
-    /// The place of the member that names the byte order.
+    /// The byte range of the member that names the byte order.
     fn byte_order(&self) -> Option<Range<u64>> {
         let name = format!("{}{BYTE_ORDER}", self.top);
-        self.places.get(&name).cloned()
+        self.ranges.get(&name).cloned()
     }
 
     /// Reads the next sample of a training dump that belongs to no rollout.
@@ -374,11 +375,11 @@ impl TorchDump {
 
     fn next_alone(&mut self) -> Option<Sample> {
         let mut trainings = self.trainings.iter_mut().enumerate();
-        let (place, number) =
-            trainings.find_map(|(place, training)| Some((place, training.take_alone()?)))?;
-        let training = self.trainings.get(place)?;
+        let (index, number) =
+            trainings.find_map(|(index, training)| Some((index, training.take_alone()?)))?;
+        let training = self.trainings.get(index)?;
         Some(Sample {
-            training: Some(place),
+            training: Some(index),
             number,
             parts: training.head().to_vec(),
             bytes: training.bytes(),
@@ -401,14 +402,14 @@ impl TorchDump {
         // pieces of the pickle.
         let storages = sample.storages.iter().zip(&members);
         let storages = storages.filter(|(_, bytes)| MemberHeader::of(bytes).is_some());
-        let storages: Vec<Range<u64>> = storages.map(|(place, _)| place.clone()).collect();
-        let sizes = storages.iter().map(|place| place.end - place.start);
+        let storages: Vec<Range<u64>> = storages.map(|(range, _)| range.clone()).collect();
+        let sizes = storages.iter().map(|range| range.end - range.start);
         let bytes = sample.bytes + sizes.sum::<u64>();
         let order = self
             .byte_order()
             .filter(|order| has_storages && is_own && !sample.parts.contains(order));
         let parts = order.into_iter().chain(sample.parts);
-        let place = EpisodeRange {
+        let range = EpisodeRange {
             parts: parts.chain(storages).collect(),
             packed: true,
             number: sample.number,
@@ -419,7 +420,7 @@ impl TorchDump {
         let number = sample.number;
         let training = sample
             .training
-            .and_then(|place| self.trainings.get_mut(place));
+            .and_then(|index| self.trainings.get_mut(index));
         match (training, &mut self.state) {
             (Some(training), _) => training.read_alone(number, members, &mut sink),
             (None, state) => {
@@ -436,13 +437,13 @@ impl TorchDump {
             }
         }
         drop(sink);
-        let mut rollout = ReadRollout { place, bytes, read };
+        let mut rollout = ReadRollout { range, bytes, read };
         if is_own {
             self.found += 1;
             self.join(&mut rollout, number).await?;
         }
-        let ReadRollout { place, bytes, read } = rollout;
-        self.pieces.dumped(place, bytes, read);
+        let ReadRollout { range, bytes, read } = rollout;
+        self.pieces.dumped(range, bytes, read);
         Ok(Step::Sample)
     }
 
@@ -452,7 +453,7 @@ impl TorchDump {
             return None;
         };
         let mut trainings = self.trainings.iter_mut().enumerate();
-        trainings.find_map(|(place, training)| Some((place, training.take(episode, position)?)))
+        trainings.find_map(|(index, training)| Some((index, training.take(episode, position)?)))
     }
 
     /// Joins a rollout at this position with its training data, if there is any.
@@ -471,10 +472,10 @@ impl TorchDump {
                     // As in `read_sample`.
                     let storages = storages.into_iter().zip(&members);
                     let storages = storages.filter(|(_, bytes)| MemberHeader::of(bytes).is_some());
-                    let storages: Vec<Range<u64>> = storages.map(|(place, _)| place).collect();
-                    let sizes = storages.iter().map(|place| place.end - place.start);
+                    let storages: Vec<Range<u64>> = storages.map(|(range, _)| range).collect();
+                    let sizes = storages.iter().map(|range| range.end - range.start);
                     rollout.bytes += training.bytes() + sizes.sum::<u64>();
-                    let parts = &mut rollout.place.parts;
+                    let parts = &mut rollout.range.parts;
                     parts.extend_from_slice(training.head());
                     parts.extend(storages);
                 }
@@ -542,8 +543,8 @@ impl Head {
     fn of(parts: &[Vec<u8>]) -> Option<Head> {
         let mut members = unpacked(parts);
         let is_big_endian = has_big_order(&members);
-        let place = members.iter().position(|(name, _)| is_pickle(name))?;
-        let (name, pickle) = members.swap_remove(place);
+        let index = members.iter().position(|(name, _)| is_pickle(name))?;
+        let (name, pickle) = members.swap_remove(index);
         Some(Head {
             top: name.strip_suffix(PICKLE)?.to_owned(),
             pickle,
@@ -566,26 +567,26 @@ fn is_pickle(name: &str) -> bool {
         .is_some_and(|top| top.is_empty() || top.ends_with('/'))
 }
 
-/// The members at some places. One that cannot be unpacked is missing, so its tensors are.
+/// The members in some byte ranges. One that cannot be unpacked is missing, so its tensors are.
 fn unpacked(parts: &[Vec<u8>]) -> Vec<(String, Vec<u8>)> {
     let unpack = |part: &Vec<u8>| unpack_listed(part, Limits::default().of_packed(part.len())).ok();
     parts.iter().filter_map(unpack).collect()
 }
 
-/// Whether an episode with this place, whose bytes are `parts`, is a sample of a dump.
-pub fn is_sample(place: &EpisodeRange, parts: &[Vec<u8>]) -> bool {
-    place.packed && pickle_at(parts).is_some()
+/// Whether an episode with this range, whose bytes are `parts`, is a sample of a dump.
+pub fn is_sample(range: &EpisodeRange, parts: &[Vec<u8>]) -> bool {
+    range.packed && pickle_at(parts).is_some()
 }
 
 /// Opens a sample, as [`open`](super::open) does. `None` if it is none.
 pub fn open_sample(
     file: &str,
     parts: &[Vec<u8>],
-    place: &EpisodeRange,
+    range: &EpisodeRange,
     row: &Row,
 ) -> Option<Episode> {
     let pickle = pickle_at(parts)?;
-    let outcome = import_sample(file, parts, pickle, place.number);
+    let outcome = import_sample(file, parts, pickle, range.number);
     let mut episode = outcome.episodes.into_iter().next()?;
     episode.id = row.id.clone();
     // The row has them.

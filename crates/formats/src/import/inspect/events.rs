@@ -30,10 +30,10 @@ pub(super) fn read(events: Vec<Json>, ids: &[Option<Text>], episode: &mut Episod
         }
     }
     let mut calls: HashMap<Text, usize> = HashMap::new();
-    for (place, step) in episode.steps.iter().enumerate() {
+    for (index, step) in episode.steps.iter().enumerate() {
         if let AnyMessage::Request(request) = &step.action {
             for call in &request.tool_calls {
-                calls.entry(call.id.clone()).or_insert(place);
+                calls.entry(call.id.clone()).or_insert(index);
             }
         }
     }
@@ -101,8 +101,8 @@ impl Walk {
             }
             _ => {}
         }
-        let place = self.current.map_or(0, |step| step + 1);
-        if let Some(list) = self.others.get_mut(place) {
+        let index = self.current.map_or(0, |step| step + 1);
+        if let Some(list) = self.others.get_mut(index) {
             list.push(event.into());
         }
     }
@@ -159,7 +159,7 @@ impl Walk {
         let from = self.current.map_or(0, |step| step + 1);
         let ahead = episode.steps.iter().enumerate().skip(from).take(AHEAD);
         let mut same = ahead.filter(|(_, step)| says_the_same(&step.action, &given));
-        same.next().map(|(place, _)| place)
+        same.next().map(|(index, _)| index)
     }
 
     fn tool(&mut self, event: &Object, episode: &mut Episode) {
@@ -232,9 +232,9 @@ impl Spans {
 
     fn end(&mut self, event: &Object, current: Option<usize>) {
         let id = text(event, "id").unwrap_or_default();
-        let place = self.open.iter().rposition(|(known, ..)| *known == id);
-        if let (Some(place), Some(step)) = (place, current) {
-            let (_, name, from) = self.open.remove(place);
+        let index = self.open.iter().rposition(|(known, ..)| *known == id);
+        if let (Some(index), Some(step)) = (index, current) {
+            let (_, name, from) = self.open.remove(index);
             let mut span = Object::new();
             span.insert("name", name);
             span.insert("from", from as i64);

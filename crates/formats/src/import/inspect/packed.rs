@@ -146,7 +146,7 @@ enum Members {
 fn samples(files: &mut Files<'_>, folder: &str) -> Vec<(String, Members)> {
     let start = format!("{folder}samples/");
     let mut found: Vec<(String, Members)> = Vec::new();
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut indices: BTreeMap<String, usize> = BTreeMap::new();
     for index in files.below(&start) {
         let Some(name) = files.name(index).strip_prefix(&start) else {
             continue;
@@ -160,11 +160,11 @@ fn samples(files: &mut Files<'_>, folder: &str) -> Vec<(String, Members)> {
             Some((sample, _)) => {
                 let sample = sample.to_owned();
                 files.take(index);
-                let place = *places.entry(sample.clone()).or_insert_with(|| {
+                let sample_index = *indices.entry(sample.clone()).or_insert_with(|| {
                     found.push((sample, Members::Chunks(Vec::new())));
                     found.len() - 1
                 });
-                if let Some((_, Members::Chunks(chunks))) = found.get_mut(place) {
+                if let Some((_, Members::Chunks(chunks))) = found.get_mut(sample_index) {
                     chunks.push(index);
                 }
             }
@@ -178,12 +178,12 @@ fn samples(files: &mut Files<'_>, folder: &str) -> Vec<(String, Members)> {
 /// for the sample as a whole.
 fn sample_name(name: &str) -> Option<(&str, &str)> {
     const MARK: &str = "_epoch_";
-    let (place, rest) = name
+    let (offset, rest) = name
         .rmatch_indices(MARK)
-        .map(|(place, _)| (place, &name[place + MARK.len()..]))
+        .map(|(offset, _)| (offset, &name[offset + MARK.len()..]))
         .find(|(_, rest)| rest.starts_with(|first: char| first.is_ascii_digit()))?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let (sample, inner) = name.split_at(place + MARK.len() + digits);
+    let (sample, inner) = name.split_at(offset + MARK.len() + digits);
     match inner.strip_prefix('/') {
         Some(chunk) => Some((sample, chunk)),
         None => (inner == ".json").then_some((sample, "")),

@@ -26,8 +26,8 @@ impl Attachments {
             Some(Json::List(list)) => list
                 .into_iter()
                 .enumerate()
-                .filter_map(|(place, value)| {
-                    Some((place.to_string().into(), value.as_text()?.clone()))
+                .filter_map(|(index, value)| {
+                    Some((index.to_string().into(), value.as_text()?.clone()))
                 })
                 .collect(),
             _ => HashMap::new(),
@@ -103,8 +103,8 @@ pub(super) fn ranges(pool: &[Json], ranges: &Json) -> (Vec<Json>, usize) {
     let mut expansion = Expansion::of(sizes.iter().sum());
     let (mut found, mut left_out) = (Vec::new(), 0);
     for range in ranges.as_list().unwrap_or_default() {
-        let bound = |place: usize| {
-            let bound = range.as_list()?.get(place)?.as_i64()?;
+        let bound = |index: usize| {
+            let bound = range.as_list()?.get(index)?.as_i64()?;
             usize::try_from(bound).ok()
         };
         let (Some(start), Some(end)) = (bound(0), bound(1)) else {

@@ -104,14 +104,14 @@ fn add(state: &mut Json, path: &[String], value: Json, expansion: &mut Expansion
             object.insert(Key::Owned(last.clone()), value);
         }
         Json::List(list) => {
-            let place = match last.as_str() {
+            let index = match last.as_str() {
                 "-" => list.len(),
-                place => place.parse().ok().filter(|place| *place <= list.len())?,
+                index => index.parse().ok().filter(|index| *index <= list.len())?,
             };
-            if !expansion.take((list.len() - place) / SEARCHED) {
+            if !expansion.take((list.len() - index) / SEARCHED) {
                 return None;
             }
-            list.insert(place, value);
+            list.insert(index, value);
         }
         // A null becomes an object: stores start as null in some logs.
         null @ Json::Null => {
@@ -130,10 +130,10 @@ fn remove(state: &mut Json, path: &[String], expansion: &mut Expansion) -> Optio
     match find(state, around, expansion)? {
         Json::Object(object) if expansion.take(object.len() / SEARCHED) => object.remove(last),
         Json::List(list) => {
-            let place: usize = last.parse().ok()?;
-            let is_there = place < list.len();
-            (is_there && expansion.take((list.len() - place) / SEARCHED))
-                .then(|| list.remove(place))
+            let index: usize = last.parse().ok()?;
+            let is_there = index < list.len();
+            (is_there && expansion.take((list.len() - index) / SEARCHED))
+                .then(|| list.remove(index))
         }
         _ => None,
     }

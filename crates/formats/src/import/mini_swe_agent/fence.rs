@@ -70,11 +70,11 @@ impl Fence {
             Some(rest) => format!("\n{rest}"),
             None => after.strip_prefix(r"\s*").unwrap_or(after).to_owned(),
         };
-        let says_words = |part: &str| {
+        let says_text = |part: &str| {
             let is_special = |character| r"\.^$*+?{}[]|()".contains(character);
             !part.trim().is_empty() && !part.contains(is_special)
         };
-        (says_words(open) && says_words(&close)).then(|| Fence {
+        (says_text(open) && says_text(&close)).then(|| Fence {
             open: open.into(),
             on_new_line: line.is_some(),
             close: close.into(),

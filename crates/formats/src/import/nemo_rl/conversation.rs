@@ -59,9 +59,9 @@ impl Conversation {
         conversation
     }
 
-    /// Adds a text whose role is in its markup, or follows from its place.
+    /// Adds a text whose role is in its markup, or follows from its position.
     fn text(&mut self, text: Text) {
-        let is_first = self.transcript.place().is_none() && self.begun.is_none();
+        let is_first = self.transcript.position().is_none() && self.begun.is_none();
         if slime::is_marked(&text) {
             self.marked(&text, Vec::new());
         } else if is_first {

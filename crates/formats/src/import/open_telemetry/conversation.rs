@@ -133,8 +133,8 @@ impl ConversationState {
             )
         };
         let history = new.iter().rposition(is_history).map_or(0, |last| last + 1);
-        for (place, said) in new.into_iter().enumerate() {
-            if place == history && !is_first {
+        for (index, said) in new.into_iter().enumerate() {
+            if index == history && !is_first {
                 self.answers();
             }
             if is_first {

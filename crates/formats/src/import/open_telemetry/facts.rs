@@ -193,7 +193,7 @@ fn gave(value: Json) -> Json {
 /// The attributes without a field in the step. Input and output are dropped if the step contains them.
 pub(super) fn kept(span: &Span, is_in_told: bool, is_out_told: bool) -> Object {
     let is_step = matches!(kind(span), Kind::Turn | Kind::Tool);
-    let is_in_place = |name: &str| {
+    let is_elsewhere = |name: &str| {
         let is_tool = TOOLS.iter().any(|list| {
             let rest = name.strip_prefix(list);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -204,12 +204,12 @@ pub(super) fn kept(span: &Span, is_in_told: bool, is_out_told: bool) -> Object {
     };
     // Messages are large, so the others are chosen before they are copied.
     let attributes = span.attributes.iter();
-    let attributes = attributes.filter(|(key, _)| !is_in_place(key));
+    let attributes = attributes.filter(|(key, _)| !is_elsewhere(key));
     let kept = attributes.filter_map(|(key, value)| match value {
         // The same for nested names.
         Json::Object(inner) if ["llm", "input", "output"].contains(&key.as_ref()) => {
             let inner = inner.iter();
-            let inner = inner.filter(|(name, _)| !is_in_place(&format!("{key}.{name}")));
+            let inner = inner.filter(|(name, _)| !is_elsewhere(&format!("{key}.{name}")));
             let inner: Vec<(Key, Json)> =
                 inner.map(|(name, it)| (name.clone(), it.clone())).collect();
             (!inner.is_empty()).then(|| (key.clone(), Object::from_pairs(inner).into()))

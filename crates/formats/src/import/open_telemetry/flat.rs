@@ -18,7 +18,7 @@ enum Node {
 /// A part of a name: a list index, or a member name.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    Place(usize),
+    Index(usize),
     Name(String),
 }
 
@@ -31,7 +31,7 @@ pub(super) fn list(attributes: &Object, prefix: &str) -> Vec<Json> {
     });
     let elements = tree(below).into_iter();
     elements
-        .filter(|(part, _)| matches!(part, Part::Place(_)))
+        .filter(|(part, _)| matches!(part, Part::Index(_)))
         .map(|(_, node)| json(node))
         .collect()
 }
@@ -48,13 +48,13 @@ pub(super) fn opened(object: Object) -> Object {
 fn tree<'a>(pairs: impl Iterator<Item = (&'a str, &'a Json)>) -> BTreeMap<Part, Node> {
     let mut root = BTreeMap::new();
     for (name, value) in pairs {
-        place(&mut root, name, value);
+        insert(&mut root, name, value);
     }
     root
 }
 
 /// Sets a value. If two names contradict each other, the first one wins.
-fn place(root: &mut BTreeMap<Part, Node>, name: &str, value: &Json) {
+fn insert(root: &mut BTreeMap<Part, Node>, name: &str, value: &Json) {
     let mut at = root;
     let mut parts = name.splitn(DEEPEST, '.').map(part).peekable();
     while let Some(part) = parts.next() {
@@ -74,7 +74,7 @@ fn place(root: &mut BTreeMap<Part, Node>, name: &str, value: &Json) {
 
 fn part(text: &str) -> Part {
     match text.parse() {
-        Ok(place) => Part::Place(place),
+        Ok(index) => Part::Index(index),
         Err(_) => Part::Name(text.to_owned()),
     }
 }
@@ -82,7 +82,7 @@ fn part(text: &str) -> Part {
 fn json(node: Node) -> Json {
     match node {
         Node::Value(value) => value,
-        Node::Below(below) if below.keys().all(|part| matches!(part, Part::Place(_))) => {
+        Node::Below(below) if below.keys().all(|part| matches!(part, Part::Index(_))) => {
             Json::List(below.into_values().map(json).collect())
         }
         Node::Below(below) => members(below).into(),
@@ -92,7 +92,7 @@ fn json(node: Node) -> Json {
 fn members(below: BTreeMap<Part, Node>) -> Object {
     let pairs = below.into_iter().map(|(part, node)| {
         let key: Key = match part {
-            Part::Place(place) => place.to_string().into(),
+            Part::Index(index) => index.to_string().into(),
             Part::Name(name) => name.into(),
         };
         (key, json(node))

@@ -193,10 +193,10 @@ fn failure(status: &Json) -> Option<Text> {
     let code = ["code", "status_code"].into_iter();
     let code = code.filter_map(|key| id(status.get(key)?)).next()?;
     let is_failure = &*code == "2" || code.ends_with("ERROR");
-    let words = ["message", "description", "status_message"].into_iter();
-    let mut words = words.filter_map(|key| id(status.get(key)?));
-    let words = words.find(|words| !words.is_empty());
-    is_failure.then(|| words.unwrap_or_else(|| "It failed.".into()))
+    let messages = ["message", "description", "status_message"].into_iter();
+    let mut messages = messages.filter_map(|key| id(status.get(key)?));
+    let message = messages.find(|message| !message.is_empty());
+    is_failure.then(|| message.unwrap_or_else(|| "It failed.".into()))
 }
 
 /// The attributes of a span, including its kind.

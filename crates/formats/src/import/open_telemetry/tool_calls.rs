@@ -69,9 +69,9 @@ impl RequestedCalls {
             return (id, Some(*step));
         }
         let found = self.open.get_mut(name).and_then(|open| {
-            let mut places = 0..open.len().min(LOOKED_AT);
-            let place = places.find(|place| fits(&open[*place].1, arguments))?;
-            open.remove(place)
+            let mut indices = 0..open.len().min(LOOKED_AT);
+            let index = indices.find(|index| fits(&open[*index].1, arguments))?;
+            open.remove(index)
         });
         match found {
             // The model's call has no id, or one of another recorder.

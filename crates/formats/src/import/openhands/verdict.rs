@@ -1,5 +1,5 @@
 //! The ending of a conversation, and its scores in an evaluation. Each benchmark has its own terms for them, in one of
-//! a few places.
+//! a few members.
 
 use volary_core::json::{Json, Text};
 use volary_episode::episode::{Ending, Score};
@@ -29,8 +29,8 @@ pub(super) fn scores(whole: &Json) -> Vec<Score> {
     if is_verdict("score", result) {
         scores.push(score("test_result", result));
     }
-    for place in [Some(result), result.get("result")].into_iter().flatten() {
-        for (name, value) in place.as_object().into_iter().flat_map(|all| all.iter()) {
+    for holder in [Some(result), result.get("result")].into_iter().flatten() {
+        for (name, value) in holder.as_object().into_iter().flat_map(|all| all.iter()) {
             if is_verdict(name, value) {
                 scores.push(score(name, value));
             }

@@ -137,21 +137,21 @@ pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
         return;
     }
     // The episodes of each trace, by branch.
-    let mut places: HashMap<Text, Vec<usize>> = HashMap::new();
-    for (place, episode) in outcome.episodes.iter().enumerate() {
+    let mut by_trace: HashMap<Text, Vec<usize>> = HashMap::new();
+    for (index, episode) in outcome.episodes.iter().enumerate() {
         let trace = episode
             .metadata
             .get("trace")
             .and_then(Json::as_text)
             .cloned();
         if let Some(trace) = trace {
-            places.entry(trace).or_default().push(place);
+            by_trace.entry(trace).or_default().push(index);
         }
     }
     let (mut joined, mut unknown, mut without_tokens, mut surplus) = (0, 0, 0, 0);
     let mut left = MOST_JOINED * (1 + outcome.episodes.len());
     for annotation in annotations {
-        let Some(episodes) = places.get(&annotation.trace) else {
+        let Some(episodes) = by_trace.get(&annotation.trace) else {
             unknown += 1;
             continue;
         };
@@ -161,15 +161,15 @@ pub(in crate::import) fn fold(outcome: &mut ImportOutcome) {
         };
         left = rest;
         joined += 1;
-        for place in episodes {
-            if let Some(episode) = outcome.episodes.get_mut(*place) {
+        for index in episodes {
+            if let Some(episode) = outcome.episodes.get_mut(*index) {
                 add_info(&mut episode.metadata, &annotation.info);
             }
         }
         for (branch, streams) in annotation.branches {
             let episode = episodes
                 .get(branch)
-                .and_then(|place| outcome.episodes.get_mut(*place));
+                .and_then(|index| outcome.episodes.get_mut(*index));
             let Some(episode) = episode else {
                 unknown += 1;
                 continue;

@@ -48,7 +48,7 @@ struct Branch {
 }
 
 /// The branch of an episode whose file is in this folder, and the step of the file.
-fn place(episode: &Episode, folder: &str) -> Option<(Branch, Option<i64>)> {
+fn branch_of(episode: &Episode, folder: &str) -> Option<(Branch, Option<i64>)> {
     episode.metadata.get("trace").and_then(Json::as_text)?;
     let file = &episode.source.as_ref()?.file;
     let mut parts: Vec<&str> = file.split('/').collect();
@@ -58,7 +58,7 @@ fn place(episode: &Episode, folder: &str) -> Option<(Branch, Option<i64>)> {
     }
     parts[own] = "";
     let step = parts.iter().rposition(|part| step_in(part).is_some());
-    let step = step.and_then(|place| step_in(std::mem::take(&mut parts[place])));
+    let step = step.and_then(|index| step_in(std::mem::take(&mut parts[index])));
     let branch = Branch {
         id: episode.id.clone(),
         path: parts.join("/"),
@@ -74,7 +74,7 @@ const MOST_ALIKE: usize = 32;
 pub(in crate::import) fn join_copies(outcome: &mut ImportOutcome) {
     let mut known: HashMap<Branch, Vec<(Option<i64>, usize)>> = HashMap::new();
     for (number, episode) in outcome.episodes.iter().enumerate() {
-        if let Some((branch, step)) = place(episode, ALL) {
+        if let Some((branch, step)) = branch_of(episode, ALL) {
             known.entry(branch).or_default().push((step, number));
         }
     }
@@ -86,7 +86,7 @@ pub(in crate::import) fn join_copies(outcome: &mut ImportOutcome) {
     // Before any is joined, because an episode then has the file of its copy.
     let episodes = outcome.episodes.iter().enumerate();
     let copies =
-        episodes.filter_map(|(number, episode)| Some((number, place(episode, EFFECTIVE)?)));
+        episodes.filter_map(|(number, episode)| Some((number, branch_of(episode, EFFECTIVE)?)));
     let copies: Vec<(usize, (Branch, Option<i64>))> = copies.collect();
     for (number, (branch, step)) in copies {
         let Some(wholes) = known.get(&branch) else {

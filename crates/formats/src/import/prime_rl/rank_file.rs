@@ -100,9 +100,9 @@ fn is_rank_name(name: &str) -> bool {
 enum BatchError {
     #[error("it is {found}, not a list of fields")]
     NoList { found: String },
-    #[error("field {place} is {found}, where {expected} are expected")]
+    #[error("field {index} is {found}, where {expected} are expected")]
     Field {
-        place: usize,
+        index: usize,
         found: String,
         expected: &'static str,
     },
@@ -204,8 +204,8 @@ impl PackedRow {
             }
         };
         let mut fields = fields.into_iter().enumerate();
-        let field = |place, found: Option<(usize, Value)>, expected| BatchError::Field {
-            place,
+        let field = |index, found: Option<(usize, Value)>, expected| BatchError::Field {
+            index,
             found: described(found.as_ref().map(|(_, value)| value)),
             expected,
         };
@@ -234,11 +234,11 @@ impl PackedRow {
             problems: Vec::new(),
         };
         let mut positions = Vec::new();
-        for (place, value) in fields {
-            let field = versions.field(place);
+        for (index, value) in fields {
+            let field = versions.field(index);
             match (field, value) {
                 (_, Value::Numbers(numbers, Kind::Int))
-                    if place == POSITIONS && numbers.len() == tokens =>
+                    if index == POSITIONS && numbers.len() == tokens =>
                 {
                     positions = numbers;
                 }
@@ -261,14 +261,14 @@ impl PackedRow {
                     row.environments = Some(texts);
                 }
                 (None, Value::Numbers(numbers, kind)) => {
-                    let is_length = place == LENGTHS
+                    let is_length = index == LENGTHS
                         && kind == Kind::Int
                         && (numbers.len() != tokens || tokens == 1);
                     let own = lengths(&numbers, tokens).filter(|_| is_length);
                     match own {
                         Some(lengths) => row.lengths = lengths,
                         None if numbers.len() == tokens => {
-                            let name = format!("field_{place}");
+                            let name = format!("field_{index}");
                             row.streams.push((name.into(), numbers));
                         }
                         None => {}
@@ -324,7 +324,7 @@ impl PackedRow {
     fn sequences(self, batch: usize, step: Option<i64>, sink: &mut Sink<'_>) {
         let stem = sink.stem();
         let mut start = 0;
-        for (place, length) in self.lengths.iter().enumerate() {
+        for (sequence, length) in self.lengths.iter().enumerate() {
             let mut range = start..start + length;
             start = range.end;
             // The padding is the tail of the last sequence: without an environment, and not trained.
@@ -345,14 +345,14 @@ impl PackedRow {
                 .map(|all| all[range.start].clone());
             let mut episode = Episode {
                 id: match step {
-                    Some(step) => format!("step-{step}-{stem}-{batch}-{place}").into(),
-                    None => format!("{stem}-{batch}-{place}").into(),
+                    Some(step) => format!("step-{step}-{stem}-{batch}-{sequence}").into(),
+                    None => format!("{stem}-{batch}-{sequence}").into(),
                 },
                 name: match step {
                     Some(step) => {
-                        format!("Step {step}, {stem}, batch {batch}, sequence {place}").into()
+                        format!("Step {step}, {stem}, batch {batch}, sequence {sequence}").into()
                     }
-                    None => format!("{stem}, batch {batch}, sequence {place}").into(),
+                    None => format!("{stem}, batch {batch}, sequence {sequence}").into(),
                 },
                 environment: environment.filter(|name| !name.is_empty()),
                 rewards: Rewards::Unknown,
@@ -368,7 +368,7 @@ impl PackedRow {
             }
             episode
                 .metadata
-                .insert("sample", format!("{batch}.{place}"));
+                .insert("sample", format!("{batch}.{sequence}"));
             let mask = LossMask::Full(self.mask[range.clone()].to_vec());
             let ids = self.ids[range.clone()].to_vec();
             if let Ok(mut builder) = TokenRecordBuilder::new(ids, mask) {
@@ -422,7 +422,7 @@ fn cut_at_zero(positions: &[f64], tokens: usize) -> Vec<usize> {
         .iter()
         .enumerate()
         .filter(|(_, position)| **position == 0.0);
-    let mut starts: Vec<usize> = starts.map(|(place, _)| place).collect();
+    let mut starts: Vec<usize> = starts.map(|(index, _)| index).collect();
     if starts.first() != Some(&0) {
         starts.insert(0, 0);
     }

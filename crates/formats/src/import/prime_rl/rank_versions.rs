@@ -118,14 +118,14 @@ impl Versions {
     }
 
     /// The field at a position, if all of these versions agree on it.
-    pub fn field(&self, place: usize) -> Option<Field> {
-        match place {
+    pub fn field(&self, index: usize) -> Option<Field> {
+        match index {
             2 => return Some(Stream("advantages")),
             3 => return Some(Stream("inference_logprobs")),
             _ => {}
         }
-        let place = place.checked_sub(FIRST)?;
-        let mut fields = self.0.iter().map(|fields| fields.get(place).copied());
+        let index = index.checked_sub(FIRST)?;
+        let mut fields = self.0.iter().map(|fields| fields.get(index).copied());
         let first = fields.next()??;
         fields.all(|field| field == Some(first)).then_some(first)
     }
@@ -138,7 +138,7 @@ fn fits(fields: &[Field], values: &[Value], tokens: usize) -> bool {
         && fields
             .iter()
             .enumerate()
-            .all(|(place, field)| field.fits(values.get(place).unwrap_or(&nil), tokens))
+            .all(|(index, field)| field.fits(values.get(index).unwrap_or(&nil), tokens))
 }
 
 impl Field {

@@ -39,11 +39,11 @@ fn sequence(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
         rest.get(key)
             .map_or_else(|| "?".to_owned(), Json::to_display)
     };
-    let places = ["step", "rank", "micro_step", "micro_sequence_idx"].map(|key| shown(&rest, key));
-    let [step, rank, batch, place] = &places;
+    let numbers = ["step", "rank", "micro_step", "micro_sequence_idx"].map(|key| shown(&rest, key));
+    let [step, rank, batch, sequence] = &numbers;
     let mut episode = Episode {
-        id: format!("step-{step}-rank-{rank}-{batch}-{place}").into(),
-        name: format!("Step {step}, rank {rank}, batch {batch}, sequence {place}").into(),
+        id: format!("step-{step}-rank-{rank}-{batch}-{sequence}").into(),
+        name: format!("Step {step}, rank {rank}, batch {batch}, sequence {sequence}").into(),
         environment: rest.take_text("env_name"),
         rewards: Rewards::Unknown,
         ending: Ending::Done,

@@ -99,10 +99,10 @@ impl JoinedConversation {
         };
         let hashes: Vec<u64> = talk.iter().map(hash).collect();
         let reply = talk.iter().rposition(is_reply);
-        for place in self.new_messages(talk, hashes) {
-            let is_reply = Some(place) == reply;
+        for index in self.new_messages(talk, hashes) {
+            let is_reply = Some(index) == reply;
             let is_input = self.has_prompt && self.actions.len() == 1 && !is_reply;
-            for said in chat::read(&talk[place]) {
+            for said in chat::read(&talk[index]) {
                 let said = slime::with_calls(said);
                 if is_input {
                     self.transcript.observe(said)
@@ -121,8 +121,8 @@ impl JoinedConversation {
         self.transcript.finish(episode);
         // The conversation of the first step may be that of all steps.
         let is_each = steps.len() == episode.steps.len();
-        for (place, (step, action)) in steps.iter().zip(self.actions).enumerate() {
-            let action = if is_each { Some(place) } else { action };
+        for (index, (step, action)) in steps.iter().zip(self.actions).enumerate() {
+            let action = if is_each { Some(index) } else { action };
             let action = action.and_then(|action| episode.steps.get_mut(action));
             if let (Some(action), Some(thought)) = (action, thought(step)) {
                 let text = action.action.body().content_or_empty();
@@ -140,31 +140,31 @@ impl JoinedConversation {
         if let Some(open) = continued.max_by_key(|open| open.len()) {
             let mut known = open.len();
             *open = hashes;
-            let mut replies = (0..count).filter(|place| is_reply(&talk[*place]));
+            let mut replies = (0..count).filter(|index| is_reply(&talk[*index]));
             let of_steps = replies.clone().count();
             if known == count && self.actions.len() > of_steps {
                 // The same was seen and said again.
                 replies.next_back();
-                known = replies.next_back().map_or(0, |place| place + 1);
+                known = replies.next_back().map_or(0, |index| index + 1);
             }
             return (known..count).collect();
         }
         // What was said in this step is new, even if the same was said before.
         let reply = talk.iter().rposition(is_reply).unwrap_or(count);
-        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+        let mut indices: HashMap<u64, Vec<usize>> = HashMap::new();
         let last = self.open.last().into_iter().flatten();
-        for (place, hash) in last.enumerate() {
-            places.entry(*hash).or_default().push(place);
+        for (index, hash) in last.enumerate() {
+            indices.entry(*hash).or_default().push(index);
         }
         let mut from = 0;
         let mut is_known = |hash: &u64| {
-            let places = places.get(hash).map(Vec::as_slice).unwrap_or_default();
-            let next = places.partition_point(|place| *place < from);
-            let found = places.get(next);
-            from = found.map_or(from, |place| place + 1);
+            let indices = indices.get(hash).map(Vec::as_slice).unwrap_or_default();
+            let next = indices.partition_point(|index| *index < from);
+            let found = indices.get(next);
+            from = found.map_or(from, |index| index + 1);
             found.is_some()
         };
-        let is_new = |place: &usize| *place >= reply || !is_known(&hashes[*place]);
+        let is_new = |index: &usize| *index >= reply || !is_known(&hashes[*index]);
         let new = (0..count).filter(is_new).collect();
         self.open(hashes);
         new

@@ -26,7 +26,7 @@ fn templates() -> impl Iterator<Item = &'static Template> {
 /// A mark in a text that begins a message.
 #[derive(Clone, Copy)]
 struct Opener {
-    place: usize,
+    offset: usize,
     /// In bytes.
     length: usize,
     role: Role,
@@ -34,9 +34,9 @@ struct Opener {
 }
 
 impl Opener {
-    /// The one at a place of a text.
-    fn at(text: &str, place: usize) -> Option<Opener> {
-        let rest = text.get(place..)?;
+    /// The one at an offset of a text.
+    fn at(text: &str, offset: usize) -> Option<Opener> {
+        let rest = text.get(offset..)?;
         templates().find_map(|template| {
             let marks = rest.strip_prefix(template.lead)?;
             let mut openers = template.openers.iter();
@@ -44,7 +44,7 @@ impl Opener {
             // A model, or somebody who asks about marks, may write one without a header.
             split_header(template.header, marks.get(mark.len()..)?)?;
             Some(Opener {
-                place,
+                offset,
                 length: template.lead.len() + mark.len(),
                 role: *role,
                 template,
@@ -54,9 +54,9 @@ impl Opener {
 
     /// All of them in a text, whose template is that of the first one.
     fn all(text: &str) -> Vec<Opener> {
-        let places = memchr2_iter(FIRST[0], FIRST[1], text.as_bytes());
+        let offsets = memchr2_iter(FIRST[0], FIRST[1], text.as_bytes());
         let mut openers: Vec<Opener> = Vec::new();
-        for opener in places.filter_map(|place| Opener::at(text, place)) {
+        for opener in offsets.filter_map(|offset| Opener::at(text, offset)) {
             if openers
                 .first()
                 .is_none_or(|first| std::ptr::eq(first.template, opener.template))
@@ -102,13 +102,13 @@ fn split_header(header: Header, text: &str) -> Option<(&str, &str)> {
 
 /// The role that a header names, which may name the speaker as well: `system name=ann`.
 fn role_in(name: &str) -> Option<Role> {
-    let mut words = name.split_whitespace();
-    let role = words.next()?;
+    let mut parts = name.split_whitespace();
+    let role = parts.next()?;
     let role = chat::role_of(role).or(match role {
         "observation" | "environment" => Some(Role::User),
         _ => None,
     })?;
-    words.all(|word| word.contains('=')).then_some(role)
+    parts.all(|part| part.contains('=')).then_some(role)
 }
 
 /// Whether a text starts with the markup of a message, apart from what begins a prompt or ends the message before it.
@@ -160,12 +160,12 @@ pub(super) fn is_open(text: &str) -> bool {
 pub(super) fn messages(response: &str) -> Vec<Message> {
     let openers = Opener::all(response);
     let template = openers.first().map(|first| first.template);
-    let end = |number: usize| openers.get(number).map_or(response.len(), |it| it.place);
+    let end = |number: usize| openers.get(number).map_or(response.len(), |it| it.offset);
     let part =
         |from: usize, to: usize| without_end(response.get(from..to).unwrap_or_default(), template);
     let mut messages = vec![message(Role::Assistant, part(0, end(0)))];
     for (number, opener) in openers.iter().enumerate() {
-        let (role, content) = opener.message(part(opener.place, end(number + 1)));
+        let (role, content) = opener.message(part(opener.offset, end(number + 1)));
         match role {
             Role::User => user(content, &mut messages),
             role => messages.push(message(role, content)),
@@ -272,8 +272,8 @@ mod tests {
                     _ => "user\n",
                 };
                 let text = format!("Hi{}{mark}{header}", template.lead);
-                let places: Vec<usize> = Opener::all(&text).iter().map(|it| it.place).collect();
-                assert_eq!(places, [2], "{text}");
+                let offsets: Vec<usize> = Opener::all(&text).iter().map(|it| it.offset).collect();
+                assert_eq!(offsets, [2], "{text}");
             }
         }
     }

@@ -13,7 +13,7 @@ const DEEPEST: usize = 4;
 /// A sample in JSON.
 pub(super) struct Sample {
     /// The number of its line or element, from 1, and its number in the group: `3`, or `3-1`.
-    pub place: String,
+    pub label: String,
     /// The number of the group in whose list it is.
     pub group: Option<usize>,
     pub value: Json,
@@ -29,13 +29,13 @@ pub(super) fn samples(records: Vec<Line>) -> Vec<Sample> {
                 flatten(list, DEEPEST, &mut members);
                 let numbered = members.into_iter().enumerate();
                 samples.extend(numbered.map(|(member, value)| Sample {
-                    place: format!("{number}-{}", member + 1),
+                    label: format!("{number}-{}", member + 1),
                     group: Some(number - 1),
                     value,
                 }));
             }
             value => samples.push(Sample {
-                place: number.to_string(),
+                label: number.to_string(),
                 group: None,
                 value,
             }),
@@ -66,7 +66,7 @@ pub(super) fn first(value: &Json) -> &Json {
 }
 
 /// Adds the step, and the group unless the sample names it.
-pub(super) fn set_place(sample: &mut Object, step: Option<&Json>, group: Option<usize>) {
+pub(super) fn set_step_and_group(sample: &mut Object, step: Option<&Json>, group: Option<usize>) {
     if let Some(step) = step {
         sample.insert("step", step.clone());
     }
@@ -107,17 +107,17 @@ struct Flat<'a> {
 impl Flat<'_> {
     fn add(&mut self, list: Value, group: Option<usize>, depth: usize) {
         let heap = self.heap;
-        for place in 0..heap.length(list).unwrap_or_default() {
+        for index in 0..heap.length(list).unwrap_or_default() {
             let Some(left) = self.left.checked_sub(1) else {
                 return;
             };
             self.left = left;
-            let Some(value) = heap.element(list, place) else {
+            let Some(value) = heap.element(list, index) else {
                 continue;
             };
             match heap.node(value) {
                 Some(Node::List(_) | Node::Tuple(_)) if depth > 0 => {
-                    self.add(value, group.or(Some(place)), depth - 1);
+                    self.add(value, group.or(Some(index)), depth - 1);
                 }
                 _ => self.samples.push(PickledSample { value, group }),
             }

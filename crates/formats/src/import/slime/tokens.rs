@@ -73,11 +73,11 @@ impl Lists {
 
     /// Removes a list.
     pub fn remove(&mut self, names: &[&str]) -> Option<TokenStream> {
-        let place = self
+        let index = self
             .lists
             .iter()
             .position(|(name, _)| names.contains(&&**name))?;
-        Some(self.lists.swap_remove(place).1)
+        Some(self.lists.swap_remove(index).1)
     }
 
     /// Looks up a list by its name.

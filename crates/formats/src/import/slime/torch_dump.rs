@@ -15,7 +15,7 @@ use volary_torch::heap::Node;
 use volary_torch::legacy::LegacyFile;
 use volary_torch::{Heap, PickleError, Unpickled, Value};
 
-use super::nested::{PickledSample, pickled, set_place};
+use super::nested::{PickledSample, pickled, set_step_and_group};
 use super::{interaction, train_dump};
 use crate::import::describe::counted;
 use crate::import::files::Files;
@@ -122,7 +122,7 @@ fn read_rollouts(
             sink.lost(format!("Sample {number} is not a dictionary."));
             continue;
         };
-        set_place(&mut sample, step.as_ref(), group);
+        set_step_and_group(&mut sample, step.as_ref(), group);
         let episode = interaction(sample, lists, &number.to_string(), sink);
         sink.episode(episode);
         count += 1;

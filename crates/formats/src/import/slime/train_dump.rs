@@ -36,56 +36,54 @@ const POSITION: &str = "rollout_position";
 /// Which sample of the rollout dump a sample of a training dump is, in one or both ways. Samples that were cut from one
 /// rollout have its index in common, so the position says more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::import) struct PlaceInRollouts {
+pub(in crate::import) struct SampleKey {
     pub index: Option<i64>,
     /// The position in the list.
     pub position: Option<usize>,
 }
 
-/// The places of all samples of one of two dumps, to find the sample that is at a place of the other one.
+/// The keys of all samples of one of two dumps, to find the one that a sample of the other dump is.
 #[derive(Clone, Debug, Default)]
-pub(in crate::import) struct Places {
-    places: Vec<PlaceInRollouts>,
+pub(in crate::import) struct SampleKeys {
+    keys: Vec<SampleKey>,
     by_position: HashMap<usize, usize>,
     by_index: HashMap<i64, Vec<usize>>,
 }
 
-impl Places {
-    /// The places of samples, in the order of their numbers.
-    pub fn of(places: Vec<PlaceInRollouts>) -> Places {
+impl SampleKeys {
+    /// The keys of samples, in the order of their numbers.
+    pub fn of(keys: Vec<SampleKey>) -> SampleKeys {
         let mut by_index: HashMap<i64, Vec<usize>> = HashMap::new();
         let mut by_position = HashMap::new();
-        for (number, place) in places.iter().enumerate() {
-            if let Some(index) = place.index {
+        for (number, key) in keys.iter().enumerate() {
+            if let Some(index) = key.index {
                 by_index.entry(index).or_default().push(number);
             }
-            if let Some(position) = place.position {
+            if let Some(position) = key.position {
                 by_position.insert(position, number);
             }
         }
-        Places {
-            places,
+        SampleKeys {
+            keys,
             by_position,
             by_index,
         }
     }
 
-    /// The numbers of the samples that may be at a place: the one at its position, unless that one has another index;
+    /// The numbers of the samples that may have a key: the one at its position, unless that one has another index;
     /// otherwise all with its index, as both dumps have them in the same order.
-    pub fn find(&self, place: PlaceInRollouts) -> &[usize] {
-        let at_position = place
+    pub fn find(&self, key: SampleKey) -> &[usize] {
+        let at_position = key
             .position
             .and_then(|position| self.by_position.get(&position));
         let fits = |number: &&usize| {
-            let index = self.places.get(**number).and_then(|found| found.index);
-            index
-                .zip(place.index)
-                .is_none_or(|(one, other)| one == other)
+            let index = self.keys.get(**number).and_then(|found| found.index);
+            index.zip(key.index).is_none_or(|(one, other)| one == other)
         };
         match at_position.filter(fits) {
             Some(number) => std::slice::from_ref(number),
             None => {
-                let with_index = place.index.and_then(|index| self.by_index.get(&index));
+                let with_index = key.index.and_then(|index| self.by_index.get(&index));
                 with_index.map_or(&[], Vec::as_slice)
             }
         }
@@ -149,7 +147,7 @@ impl Columns {
 pub(in crate::import) struct TrainSample {
     pub(super) file: Text,
     pub(super) step: Option<i64>,
-    pub(super) place: PlaceInRollouts,
+    pub(super) key: SampleKey,
     length: Option<i64>,
     pub(super) lists: Lists,
     pub(super) figures: Object,
@@ -168,7 +166,7 @@ pub(super) fn read(
         let sample = TrainSample::read(columns, number, dump, name, step);
         outcome.train.push(sample);
     }
-    outcome.note(NoteLevel::Read, name, in_words(count));
+    outcome.note(NoteLevel::Read, name, summary(count));
     count
 }
 
@@ -176,12 +174,12 @@ pub(super) fn read(
 pub(super) const ALONE: &str = "Samples of training data without the rollout dump of their step have tokens and no messages. Import both \
                      files at once to join them.";
 
-fn in_words(count: usize) -> String {
+fn summary(count: usize) -> String {
     format!("slime training dump: {}.", counted(count, "sample"))
 }
 
 /// A training dump whose samples are read one by one. Its pickle is read as a whole: it has few numbers of its own, and the
-/// places of the tensors.
+/// references to the tensors.
 pub(in crate::import) struct TrainingDump {
     pickle: Unpickled,
     columns: Columns,
@@ -210,9 +208,9 @@ impl TrainingDump {
     }
 
     /// Where the samples belong in the rollout dump of their step. `None` if some say that in tensors, or not at all.
-    pub fn places(&self) -> Option<Places> {
+    pub fn keys(&self) -> Option<SampleKeys> {
         let heap = &self.pickle.heap;
-        let place = |number| {
+        let key = |number| {
             let members = self.columns.sample(heap, number);
             let whole = |keys: &[&str]| {
                 let (_, value) = members.iter().find(|(key, _)| keys.contains(&&**key))?;
@@ -221,14 +219,14 @@ impl TrainingDump {
                     _ => None,
                 }
             };
-            let place = PlaceInRollouts {
+            let key = SampleKey {
                 index: whole(&INDICES),
                 position: whole(&[POSITION]).and_then(|it| usize::try_from(it).ok()),
             };
-            (place != PlaceInRollouts::default()).then_some(place)
+            (key != SampleKey::default()).then_some(key)
         };
-        let places: Option<Vec<PlaceInRollouts>> = (0..self.len()).map(place).collect();
-        Some(Places::of(places?))
+        let keys: Option<Vec<SampleKey>> = (0..self.len()).map(key).collect();
+        Some(SampleKeys::of(keys?))
     }
 
     /// Adds the data of a sample to its episode. Returns what could not be aligned.
@@ -265,7 +263,7 @@ impl TrainingDump {
 
     /// Reports what is not in the episodes, `alone` of which have no rollout.
     pub fn report(&self, alone: usize, sink: &mut Sink<'_>) {
-        sink.understood(in_words(self.len()));
+        sink.understood(summary(self.len()));
         if alone > 0 {
             sink.kept(ALONE);
         }
@@ -291,7 +289,7 @@ impl TrainSample {
         let mut sample = TrainSample {
             file: file.into(),
             step,
-            place: PlaceInRollouts::default(),
+            key: SampleKey::default(),
             length: None,
             lists: Lists::default(),
             figures: Object::new(),
@@ -308,11 +306,11 @@ impl TrainSample {
             let whole = |number: Option<f64>| number.map(|number| number as i64);
             match &*key {
                 key if INDICES.contains(&key) => {
-                    sample.place.index = whole(dump.number_of(value));
+                    sample.key.index = whole(dump.number_of(value));
                 }
                 POSITION => {
                     let position = whole(dump.number_of(value));
-                    sample.place.position = position.and_then(|it| usize::try_from(it).ok());
+                    sample.key.position = position.and_then(|it| usize::try_from(it).ok());
                 }
                 "response_lengths" => sample.length = whole(dump.number_of(value)),
                 key => {
@@ -337,7 +335,7 @@ impl TrainSample {
     pub(super) fn into_episode(self, sink: &mut Sink<'_>) -> Episode {
         let number =
             |number: Option<i64>| number.map_or_else(|| "?".to_owned(), |it| it.to_string());
-        let (step, sample) = (number(self.step), number(self.place.index));
+        let (step, sample) = (number(self.step), number(self.key.index));
         let mut episode = Episode {
             id: format!("train-{step}-{sample}").into(),
             name: format!("Step {step}, sample {sample}, training data").into(),
@@ -347,8 +345,8 @@ impl TrainSample {
             },
             ..Episode::default()
         };
-        let place = [("step", self.step), ("sample", self.place.index)];
-        for (key, value) in place {
+        let members = [("step", self.step), ("sample", self.key.index)];
+        for (key, value) in members {
             if let Some(value) = value {
                 episode.metadata.insert(key, value);
             }

@@ -12,7 +12,7 @@ use volary_episode::token_record::{Alignment, StreamMisfit};
 
 use super::is_evaluation;
 use super::tokens::token_id;
-use super::train_dump::{ALONE, PlaceInRollouts, Places, TrainSample};
+use super::train_dump::{ALONE, SampleKey, SampleKeys, TrainSample};
 use crate::import::describe::counted;
 use crate::import::reader::Sink;
 use crate::import::{ImportOutcome, NoteLevel};
@@ -122,29 +122,29 @@ pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
     if samples.is_empty() {
         return;
     }
-    let mut rollouts: HashMap<i64, Vec<(usize, PlaceInRollouts)>> = HashMap::new();
+    let mut rollouts: HashMap<i64, Vec<(usize, SampleKey)>> = HashMap::new();
     for (number, episode) in outcome.episodes.iter().enumerate() {
         let step = episode.metadata.get("step").and_then(Json::as_i64);
         if let Some(step) = step.filter(|_| is_rollout(episode)) {
             let of_step = rollouts.entry(step).or_default();
-            let place = PlaceInRollouts {
+            let key = SampleKey {
                 index: index_of(episode),
                 position: Some(of_step.len()),
             };
-            of_step.push((number, place));
+            of_step.push((number, key));
         }
     }
     let steps = rollouts.into_iter().map(|(step, rollouts)| {
-        let (numbers, places): (Vec<usize>, Vec<PlaceInRollouts>) = rollouts.into_iter().unzip();
-        (step, (numbers, Places::of(places)))
+        let (numbers, keys): (Vec<usize>, Vec<SampleKey>) = rollouts.into_iter().unzip();
+        (step, (numbers, SampleKeys::of(keys)))
     });
-    let steps: HashMap<i64, (Vec<usize>, Places)> = steps.collect();
+    let steps: HashMap<i64, (Vec<usize>, SampleKeys)> = steps.collect();
     let (mut tally, mut alone) = (Tally::default(), Vec::new());
     let mut is_joined = vec![false; outcome.episodes.len()];
     for sample in samples {
         let of_step = sample.step.and_then(|step| steps.get(&step));
-        let found = of_step.map(|(numbers, places)| {
-            let found = places.find(sample.place).iter();
+        let found = of_step.map(|(numbers, keys)| {
+            let found = keys.find(sample.key).iter();
             found.filter_map(|at| numbers.get(*at).copied()).collect()
         });
         let found: Vec<usize> = found.unwrap_or_default();
@@ -185,7 +185,7 @@ pub(in crate::import) fn join(outcome: &mut ImportOutcome) {
 fn drop_copies(samples: &mut Vec<TrainSample>, outcome: &mut ImportOutcome) {
     let mut known: HashMap<(Option<i64>, i64), Vec<&TrainSample>> = HashMap::new();
     let is_new = samples.iter().map(|sample| {
-        let Some(index) = sample.place.index else {
+        let Some(index) = sample.key.index else {
             return true;
         };
         let same = known.entry((sample.step, index)).or_default();

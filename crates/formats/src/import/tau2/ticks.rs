@@ -33,7 +33,7 @@ const SIDES: [Side; 2] = [
 #[derive(Clone, Copy, Default)]
 struct Open {
     /// The index of the message, while further fragments may be appended.
-    place: Option<usize>,
+    index: Option<usize>,
     /// Whether the side spoke in the previous tick.
     speaking: bool,
 }
@@ -49,16 +49,16 @@ pub(super) fn messages(ticks: &[Json]) -> Vec<Json> {
         for (side, open) in SIDES.iter().zip(&mut open) {
             let said = text_at(tick, &[side.chunk, "content"]).filter(|text| !text.is_empty());
             // After a pause a side continues the same message, unless the other side spoke in between.
-            let is_last = open.place.is_some_and(|place| place + 1 == messages.len());
-            let goes_on = open.place.filter(|_| is_last || open.speaking);
+            let is_last = open.index.is_some_and(|index| index + 1 == messages.len());
+            let goes_on = open.index.filter(|_| is_last || open.speaking);
             open.speaking = said.is_some();
             if let Some(said) = said {
-                open.place = Some(say(goes_on, said, side, tick, &mut messages));
+                open.index = Some(say(goes_on, said, side, tick, &mut messages));
             }
             if let Some(calls) = calls(tick, side) {
-                let place = open.place.filter(|place| place + 1 == messages.len());
-                let place = place.unwrap_or_else(|| begin(side, tick, &mut messages));
-                if let Some((message, _)) = messages.get_mut(place) {
+                let index = open.index.filter(|index| index + 1 == messages.len());
+                let index = index.unwrap_or_else(|| begin(side, tick, &mut messages));
+                if let Some((message, _)) = messages.get_mut(index) {
                     message.insert("tool_calls", calls.to_vec());
                 }
                 *open = Open::default();
@@ -82,17 +82,17 @@ pub(super) fn messages(ticks: &[Json]) -> Vec<Json> {
 
 /// Appends a fragment to the message at an index, or starts a new one.
 fn say(
-    place: Option<usize>,
+    index: Option<usize>,
     said: Text,
     side: &Side,
     tick: &Json,
     messages: &mut Vec<Message>,
 ) -> usize {
-    let place = place.unwrap_or_else(|| begin(side, tick, messages));
-    if let Some((_, before)) = messages.get_mut(place) {
+    let index = index.unwrap_or_else(|| begin(side, tick, messages));
+    if let Some((_, before)) = messages.get_mut(index) {
         before.push_str(&said);
     }
-    place
+    index
 }
 
 fn begin(side: &Side, tick: &Json, messages: &mut Vec<Message>) -> usize {

@@ -86,14 +86,14 @@ fn call(mut rest: Object, line: usize, sink: &mut Sink<'_>) {
 fn task(scope: &Object) -> Option<TaskReference> {
     let shown = |key| scope.get(key).map(Json::to_display);
     let group = shown("group_idx")?;
-    let place = [shown("split"), shown("iteration")].into_iter().flatten();
-    let place: Vec<String> = place.collect();
+    let parts = [shown("split"), shown("iteration")].into_iter().flatten();
+    let parts: Vec<String> = parts.collect();
     Some(TaskReference {
         dataset: shown("run_id").map_or_else(|| "tinker".into(), Text::from),
-        id: if place.is_empty() {
+        id: if parts.is_empty() {
             format!("group {group}").into()
         } else {
-            format!("{}, group {group}", place.join(" ")).into()
+            format!("{}, group {group}", parts.join(" ")).into()
         },
     })
 }

@@ -68,7 +68,7 @@ impl Reader for TokenDb {
                 Json::Object(row) if is_row => {
                     let key = key(&row);
                     let known = open.get(&key).filter(|_| !is_first).copied();
-                    match known.and_then(|place| trajectories.get_mut(place)) {
+                    match known.and_then(|index| trajectories.get_mut(index)) {
                         Some((_, rows)) => rows.push(row),
                         None => {
                             open.insert(key, trajectories.len());

@@ -148,7 +148,7 @@ fn observation(mut record: Object) -> Span {
     let id = text(&record, &["id"]).unwrap_or_default();
     let name = text(&record, &["name"]);
     let level = text(&record, &["level"]);
-    let words = text(&record, &["statusMessage", "status_message"]);
+    let message = text(&record, &["statusMessage", "status_message"]);
     let mut span = Span {
         trace: text(&record, &["traceId", "trace_id"]).unwrap_or_default(),
         id,
@@ -156,7 +156,7 @@ fn observation(mut record: Object) -> Span {
         start: time(&mut record, ["startTime", "start_time"]),
         end: time(&mut record, ["endTime", "end_time"]),
         failure: (level.as_deref() == Some("ERROR"))
-            .then(|| words.unwrap_or_else(|| "It failed.".into())),
+            .then(|| message.unwrap_or_else(|| "It failed.".into())),
         name: name.unwrap_or_default(),
         ..Span::default()
     };
@@ -470,19 +470,19 @@ fn judge(spans: &mut [Span], scores: Vec<Json>) {
     if scores.is_empty() {
         return;
     }
-    let mut places: HashMap<Text, usize> = HashMap::new();
-    for (place, span) in spans.iter().enumerate() {
-        places.entry(span.trace.clone()).or_insert(place);
-        places.entry(span.id.clone()).or_insert(place);
+    let mut indices: HashMap<Text, usize> = HashMap::new();
+    for (index, span) in spans.iter().enumerate() {
+        indices.entry(span.trace.clone()).or_insert(index);
+        indices.entry(span.id.clone()).or_insert(index);
     }
     for score in scores {
         let Json::Object(mut score) = score else {
             continue;
         };
-        const PLACES: [&str; 4] = ["observationId", "observation_id", "traceId", "trace_id"];
-        let at = PLACES.iter().find_map(|key| {
+        const ID_KEYS: [&str; 4] = ["observationId", "observation_id", "traceId", "trace_id"];
+        let at = ID_KEYS.iter().find_map(|key| {
             let id = score.get(key)?.as_text()?;
-            places.get(id).copied()
+            indices.get(id).copied()
         });
         let is_said = |value: &Json| value.as_text().is_some_and(|text| !text.is_empty());
         let value = ["stringValue", "string_value"]
@@ -490,7 +490,7 @@ fn judge(spans: &mut [Span], scores: Vec<Json>) {
             .find_map(|key| score.take_if(key, is_said));
         let value = value.or_else(|| score.take("value"));
         let name = score.take_text("name").unwrap_or_else(|| "score".into());
-        if let Some(span) = at.and_then(|place| spans.get_mut(place)) {
+        if let Some(span) = at.and_then(|index| spans.get_mut(index)) {
             tell_score(
                 span,
                 name,

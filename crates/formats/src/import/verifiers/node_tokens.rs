@@ -32,7 +32,7 @@ pub(super) struct NodeTokens {
 
 impl NodeTokens {
     /// Adds a node, whose message is at this step and index.
-    pub fn add(&mut self, node: &Json, place: Option<(usize, usize)>) {
+    pub fn add(&mut self, node: &Json, position: Option<(usize, usize)>) {
         let list = node.get("token_ids").filter(|list| !list.is_null());
         let known = list.and_then(ids);
         if let (Some(list), None) = (list, &known) {
@@ -87,7 +87,7 @@ impl NodeTokens {
         }
         self.misfits.append(&mut record.misfits);
         self.strip.extend(&record.strip);
-        if let Some((step, message)) = place {
+        if let Some((step, message)) = position {
             let range = start..self.strip.len();
             self.parts.push(TokenPart {
                 step,

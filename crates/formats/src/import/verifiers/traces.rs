@@ -65,8 +65,8 @@ impl Reader for Traces {
             if around.contains_key("nodes") {
                 traces += 1;
                 let mut trace = around;
-                let place = place_of_trace(&mut trace);
-                read_trace(trace, &place, number, sink);
+                let position = take_position(&mut trace);
+                read_trace(trace, &position, number, sink);
                 continue;
             }
             let Some(inside) = around.take_list("traces") else {
@@ -101,7 +101,7 @@ impl Reader for Traces {
 }
 
 /// Takes what the trainer adds to a trace that has no line around it.
-fn place_of_trace(trace: &mut Object) -> Object {
+fn take_position(trace: &mut Object) -> Object {
     const KEYS: [&str; 7] = [
         "run",
         "group",
@@ -111,13 +111,13 @@ fn place_of_trace(trace: &mut Object) -> Object {
         "policy_version",
         "eval_step",
     ];
-    let mut place = Object::new();
+    let mut position = Object::new();
     for key in KEYS {
         if let Some(value) = trace.remove(key) {
-            place.insert(key, value);
+            position.insert(key, value);
         }
     }
-    place
+    position
 }
 
 fn traces_of(value: &Json) -> Option<&[Json]> {
@@ -208,14 +208,14 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
         let mut transcript = Transcript::default();
         let (mut shared_with, mut shared_steps) = (None, 0);
         let mut tokens = NodeTokens::default();
-        for &place in path {
-            match holder[place] {
+        for &node in path {
+            match holder[node] {
                 Some(other) => shared_with = Some(other),
-                None => holder[place] = Some(branch),
+                None => holder[node] = Some(branch),
             }
-            push(&nodes[place], details.get(&place), &mut transcript);
-            tokens.add(&nodes[place], transcript.place());
-            if holder[place] != Some(branch) {
+            push(&nodes[node], details.get(&node), &mut transcript);
+            tokens.add(&nodes[node], transcript.position());
+            if holder[node] != Some(branch) {
                 shared_steps = transcript.len();
             }
         }
@@ -291,12 +291,12 @@ fn push(node: &Json, details: Option<&StepDetails>, transcript: &mut Transcript)
 /// The metadata of model calls, keyed by the index of the resulting message. Nodes have their usage in versions before
 /// calls were recorded.
 fn details_by_node(calls: &[Json], nodes: &[Json]) -> HashMap<usize, StepDetails> {
-    let of_node = |(place, node): (usize, &Json)| {
+    let of_node = |(index, node): (usize, &Json)| {
         let known = StepDetails {
             usage: Some(verdict::usage(node.get("usage")?)?),
             ..StepDetails::default()
         };
-        Some((place, known))
+        Some((index, known))
     };
     let mut details: HashMap<_, _> = nodes.iter().enumerate().filter_map(of_node).collect();
     for call in calls {
@@ -416,7 +416,7 @@ fn about(
     if let Some(Json::Object(info)) = rest.take("info") {
         episode.metadata.insert("info", info);
     }
-    run_place(around, sink, &mut episode);
+    add_run_position(around, sink, &mut episode);
     // The group of traces.
     if let Some(group) = around.get("id").and_then(id) {
         episode.metadata.insert("episode", group);
@@ -426,7 +426,7 @@ fn about(
 
 /// Notes the training step, the group, the versions of the policy and whether it is an evaluation. Versions of prime-rl
 /// before 20 August 2026 have these members elsewhere, or say them only by the path of the file.
-pub(super) fn run_place(around: &Object, sink: &Sink<'_>, episode: &mut Episode) {
+pub(super) fn add_run_position(around: &Object, sink: &Sink<'_>, episode: &mut Episode) {
     let at = |path: &[&str]| {
         let first = around.get(path.first()?)?;
         path.iter()
@@ -460,13 +460,13 @@ pub(super) fn run_place(around: &Object, sink: &Sink<'_>, episode: &mut Episode)
     let name = name.as_ref().and_then(Json::as_text).cloned();
     let name = name.or_else(|| path::environment(sink.file()).map(Text::from));
     episode.environment = episode.environment.take().or(name);
-    let place = [
+    let members = [
         ("step", step),
         ("group", group),
         ("weight_versions", versions),
         ("split", split),
     ];
-    for (key, value) in place {
+    for (key, value) in members {
         if let Some(value) = value {
             episode.metadata.insert(key, value);
         }
@@ -505,13 +505,13 @@ fn parents(nodes: &[Json]) -> Vec<Option<usize>> {
     let by_id: HashMap<&str, usize> = nodes
         .iter()
         .enumerate()
-        .filter_map(|(place, node)| Some((&**node.get("id")?.as_text()?, place)))
+        .filter_map(|(index, node)| Some((&**node.get("id")?.as_text()?, index)))
         .collect();
     let parent = |node: &Json| match node.get("parent")? {
         Json::Text(id) => by_id.get(&**id).copied(),
         other => usize::try_from(other.as_i64()?)
             .ok()
-            .filter(|place| *place < nodes.len()),
+            .filter(|index| *index < nodes.len()),
     };
     nodes.iter().map(parent).collect()
 }
@@ -524,7 +524,7 @@ fn branches(parents: &[Option<usize>]) -> (Vec<Vec<usize>>, usize) {
         .iter()
         .flatten()
         .for_each(|parent| has_child[*parent] = true);
-    let leaves = (0..parents.len()).filter(|place| !has_child[*place]);
+    let leaves = (0..parents.len()).filter(|node| !has_child[*node]);
     let mut reached = vec![false; parents.len()];
     let mut seen = vec![usize::MAX; parents.len()];
     let (mut paths, mut left_out, mut messages) = (Vec::new(), 0, 0);
@@ -535,24 +535,24 @@ fn branches(parents: &[Option<usize>]) -> (Vec<Vec<usize>>, usize) {
         }
         let mut path = Vec::new();
         let mut at = Some(leaf);
-        while let Some(place) = at {
+        while let Some(node) = at {
             // A cycle: the path starts before it would close.
-            if seen[place] == leaf {
+            if seen[node] == leaf {
                 break;
             }
-            seen[place] = leaf;
-            path.push(place);
-            at = parents[place];
+            seen[node] = leaf;
+            path.push(node);
+            at = parents[node];
         }
         messages += path.len();
-        path.iter().for_each(|place| reached[*place] = true);
+        path.iter().for_each(|node| reached[*node] = true);
         path.reverse();
         paths.push(path);
     };
     leaves.for_each(|leaf| follow(leaf, &mut reached));
-    for place in (0..parents.len()).rev() {
-        if !reached[place] {
-            follow(place, &mut reached);
+    for node in (0..parents.len()).rev() {
+        if !reached[node] {
+            follow(node, &mut reached);
         }
     }
     (paths, left_out)

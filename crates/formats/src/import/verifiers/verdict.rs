@@ -50,7 +50,7 @@ pub(super) fn without_traces(mut around: Object, number: usize, sink: &mut Sink<
         episode.metadata.insert("task", task);
     }
     // It counts among the samples of its group.
-    super::traces::run_place(&around, sink, &mut episode);
+    super::traces::add_run_position(&around, sink, &mut episode);
     around.remove("env");
     members::keep_rest(&mut episode, around, sink);
     episode

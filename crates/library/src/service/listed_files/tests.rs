@@ -93,7 +93,7 @@ fn fetching<'a>(
 /// Reads files that were written to, and marks those that are no longer. What is in memory is read at once.
 fn refresh_now(service: &LibraryService, files: &[MemorySource], settled: &[Text]) -> Vec<Output> {
     let said = RefCell::new(Vec::new());
-    let say = |words| said.borrow_mut().push(words);
+    let say = |output| said.borrow_mut().push(output);
     let server = Server(|wanted: &RemoteFile| {
         let file = files.iter().find(|file| file.name == wanted.name);
         file.map(|file| Rc::new(Written(file.clone())) as Rc<dyn Source>)
@@ -233,7 +233,7 @@ fn a_training_dump_that_is_written_later_is_joined() {
     let trained = dump("desk/train_data/3.pt", "slime-train.pt");
     let service = service();
     let said = RefCell::new(Vec::new());
-    let say = |words| said.borrow_mut().push(words);
+    let say = |output| said.borrow_mut().push(output);
     let files = [rollouts, trained];
     let server = Server(|wanted: &RemoteFile| {
         let file = files.iter().find(|file| file.name == wanted.name).cloned();
@@ -280,7 +280,7 @@ fn reviews_in_a_later_group_are_joined_with_their_predictions() {
     ];
     let service = service();
     let said = RefCell::new(Vec::new());
-    let say = |words| said.borrow_mut().push(words);
+    let say = |output| said.borrow_mut().push(output);
     let server = Server(|wanted: &RemoteFile| {
         let file = files.iter().find(|file| file.name == wanted.name).cloned();
         file.map(|file| Rc::new(file) as Rc<dyn Source>)
@@ -403,7 +403,7 @@ fn training_dumps_are_joined_with_rollouts_of_an_earlier_group() {
     for (files, id) in [(small, "3-0"), (large, "7-1")] {
         let service = service();
         let said = RefCell::new(Vec::new());
-        let say = |words| said.borrow_mut().push(words);
+        let say = |output| said.borrow_mut().push(output);
         let server = Server(|wanted: &RemoteFile| {
             let file = files.iter().find(|file| file.name == wanted.name).cloned();
             file.map(|file| Rc::new(file) as Rc<dyn Source>)
@@ -418,7 +418,7 @@ fn training_dumps_are_joined_with_rollouts_of_an_earlier_group() {
         let Some(Output::Event(Event::Read { notes })) = said.last() else {
             panic!("{said:?}");
         };
-        let has = |words: &str| notes.iter().any(|note| note.contains(words));
+        let has = |text: &str| notes.iter().any(|note| note.contains(text));
         assert!(has("Joined with their training data"), "{notes:?}");
         assert!(advantages(&service, id)[0].is_some());
         // The rollouts are there once.

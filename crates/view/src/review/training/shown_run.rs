@@ -47,7 +47,7 @@ impl ShownRun {
         let Some(number) = place.step else {
             return Level::Run;
         };
-        let Some(at) = self.run.place_of(number) else {
+        let Some(at) = self.run.index_of(number) else {
             return Level::Missing(format!("This run has no step {number}."));
         };
         let step = &self.run.steps[at];
@@ -126,7 +126,7 @@ impl ShownRun {
                 at.checked_sub(1)
             }
         };
-        let at = self.run.place_of(here.step?)?;
+        let at = self.run.index_of(here.step?)?;
         match &here.group {
             None => Some(TrainingPlace {
                 step: Some(self.run.steps.get(moved(at)?)?.step),

@@ -74,7 +74,7 @@ impl StepRows {
         let listed = numbers.iter().take(MOST_LISTED);
         let rows = listed.flat_map(|number| {
             let known = sides.iter().filter_map(|side| {
-                let at = side.shown.run.place_of(*number)?;
+                let at = side.shown.run.index_of(*number)?;
                 Some(side.row(at, &measures))
             });
             known.collect::<Vec<_>>()

@@ -421,7 +421,7 @@ mod tests {
     /// The rows that the table shows at the address for a step.
     fn in_table(rows: &[Row], step: i64) -> Vec<usize> {
         let run = run(rows.iter().cloned());
-        let at = run.place_of(step).expect("the step");
+        let at = run.index_of(step).expect("the step");
         let address = table_address(run.samples_of(&run.steps[at].samples), step, &run.choice);
         let Route::Review(place) = Route::parse(&address) else {
             panic!("{address}");

@@ -269,7 +269,7 @@ impl Parser<'_> {
 
     /// After `for`, if no targets and `in` could be parsed.
     pub(super) fn hint_targets(&mut self) -> Parsed<()> {
-        let place = self.at;
+        let begin = self.at;
         self.look_ahead(Self::starred_list)?;
         let obstacle = self.speculate(|parser| {
             loop {
@@ -290,7 +290,7 @@ impl Parser<'_> {
             }
         })?;
         match obstacle.flatten() {
-            Some(node) => Err(self.fault(format!("cannot assign to {}", node.described()), place)),
+            Some(node) => Err(self.fault(format!("cannot assign to {}", node.described()), begin)),
             None => Ok(()),
         }
     }

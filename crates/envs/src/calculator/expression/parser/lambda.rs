@@ -25,14 +25,14 @@ impl Parser<'_> {
         let mut slash = false;
         let mut any = false;
         while !self.eat(TokenKind::Colon) {
-            let place = self.at;
+            let start = self.at;
             if stage == Stage::Closed {
                 let parameter = matches!(
                     self.peek(),
                     TokenKind::Name | TokenKind::Star | TokenKind::DoubleStar | TokenKind::Slash
                 );
                 return Err(if parameter {
-                    self.explained("arguments cannot follow var-keyword argument", place)
+                    self.explained("arguments cannot follow var-keyword argument", start)
                 } else {
                     self.unexpected()
                 });
@@ -46,7 +46,7 @@ impl Parser<'_> {
                             self.end_of_parameter()?;
                             return Err(self.explained(
                                 "non-default argument follows default argument",
-                                place,
+                                start,
                             ));
                         }
                         Stage::Plain if default => Stage::Defaulted,
@@ -57,15 +57,15 @@ impl Parser<'_> {
                 TokenKind::Slash => {
                     self.advance();
                     if slash {
-                        return Err(self.explained("/ may appear only once", place));
+                        return Err(self.explained("/ may appear only once", start));
                     }
                     if stage >= Stage::BareStar {
-                        return Err(self.explained("/ must be ahead of *", place));
+                        return Err(self.explained("/ must be ahead of *", start));
                     }
                     if !any {
                         return Err(match self.peek() {
                             TokenKind::Comma => {
-                                self.explained("at least one argument must precede /", place)
+                                self.explained("at least one argument must precede /", start)
                             }
                             _ => self.unexpected(),
                         });
@@ -77,12 +77,12 @@ impl Parser<'_> {
                 }
                 TokenKind::Star => {
                     self.advance();
-                    stage = self.lambda_star(stage, place)?;
+                    stage = self.lambda_star(stage, start)?;
                 }
                 TokenKind::DoubleStar => {
                     self.advance();
                     if stage == Stage::BareStar {
-                        return Err(self.explained("named arguments must follow bare *", place));
+                        return Err(self.explained("named arguments must follow bare *", start));
                     }
                     self.expect(TokenKind::Name)?;
                     if self.peek() == TokenKind::Equal {
@@ -105,11 +105,11 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn lambda_star(&mut self, stage: Stage, place: usize) -> Parsed<Stage> {
+    fn lambda_star(&mut self, stage: Stage, start: usize) -> Parsed<Stage> {
         if stage >= Stage::BareStar {
             return Err(match self.peek() {
                 TokenKind::Name | TokenKind::Comma => {
-                    self.explained("* argument may appear only once", place)
+                    self.explained("* argument may appear only once", start)
                 }
                 _ => self.unexpected(),
             });

@@ -25,8 +25,8 @@ const BEHIND: u64 = 4 << 20;
 pub(super) struct Parts {
     /// The size of the file.
     size: usize,
-    /// The place of the pickle, with its header.
-    place: u64,
+    /// The offset of the pickle, with its header.
+    offset: u64,
     /// The end of the bytes that were read, in the file.
     read_to: u64,
     /// The length of the header, once it was read.
@@ -61,11 +61,11 @@ pub(super) struct Parsed {
 
 impl Parts {
     /// The pickle at an offset of a file of `size` bytes.
-    pub fn new(place: u64, size: usize) -> Parts {
+    pub fn new(offset: u64, size: usize) -> Parts {
         Parts {
             size,
-            place,
-            read_to: place,
+            offset,
+            read_to: offset,
             header: None,
             outline: Outline::default(),
             held: Vec::new(),
@@ -139,7 +139,7 @@ impl Parts {
         }
     }
 
-    /// The places of the values that must be passed to [`Parts::share`] before the next sample can be parsed.
+    /// The byte ranges of the values that must be passed to [`Parts::share`] before the next sample can be parsed.
     pub fn missing(&mut self) -> Vec<Range<u64>> {
         let Some(sample) = self.samples.front() else {
             return Vec::new();
@@ -167,18 +167,18 @@ impl Parts {
     pub fn share(&mut self, values: &[Vec<u8>]) {
         let missing = self.missing();
         let start = self.in_file(&(0..0)).start;
-        for (place, bytes) in missing.iter().zip(values) {
+        for (range, bytes) in missing.iter().zip(values) {
             if let Some(dump) = &mut self.dump {
                 dump.share(bytes);
             }
-            self.shared.insert((place.start - start, place.end - start));
+            self.shared.insert((range.start - start, range.end - start));
         }
     }
 
     /// Parses the next sample, if there is one.
     pub fn parse(&mut self) -> Option<Parsed> {
         let sample = self.samples.pop_front()?;
-        let beginning = self.place..self.in_file(&(0..self.first)).end;
+        let beginning = self.offset..self.in_file(&(0..self.first)).end;
         let shared = self.shared_by(&sample);
         let parts = shared.iter().chain([&sample]);
         let parts = parts.map(|part| self.in_file(part));
@@ -217,7 +217,7 @@ impl Parts {
     }
 
     fn in_file(&self, range: &Range<u64>) -> Range<u64> {
-        let start = self.place + self.header.unwrap_or_default();
+        let start = self.offset + self.header.unwrap_or_default();
         start + range.start..start + range.end
     }
 

@@ -14,13 +14,13 @@ use super::{BYTE_ORDER, Head, PICKLE, is_pickle, unpacked};
 use crate::archive::listing::ListedMember;
 use crate::import::reader::Sink;
 use crate::import::slime::{
-    NotJoined, PlaceInRollouts, Places, Storages, TrainingDump, index_of, is_rollout,
+    NotJoined, SampleKey, SampleKeys, Storages, TrainingDump, index_of, is_rollout,
 };
 
 /// A torch file behind a rollout dump, whose directory was read.
 pub(super) struct TrainingFile {
-    /// The places of its members.
-    places: HashMap<String, Range<u64>>,
+    /// The byte ranges of its members.
+    ranges: HashMap<String, Range<u64>>,
     head: Vec<Range<u64>>,
 }
 
@@ -28,19 +28,19 @@ impl TrainingFile {
     /// Recognises the members of a file of `size` bytes as those of a torch file; `start` is its offset behind the rollout
     /// dump.
     pub fn of(start: u64, size: u64, members: &[ListedMember]) -> Option<TrainingFile> {
-        let places: HashMap<String, Range<u64>> = members
+        let ranges: HashMap<String, Range<u64>> = members
             .iter()
-            .filter(|member| member.place.start <= member.place.end && member.place.end <= size)
+            .filter(|member| member.range.start <= member.range.end && member.range.end <= size)
             .map(|member| {
-                let place = start + member.place.start..start + member.place.end;
-                (member.name.clone(), place)
+                let range = start + member.range.start..start + member.range.end;
+                (member.name.clone(), range)
             })
             .collect();
-        let (name, pickle) = places.iter().find(|(name, _)| is_pickle(name))?;
+        let (name, pickle) = ranges.iter().find(|(name, _)| is_pickle(name))?;
         let order = format!("{}{BYTE_ORDER}", name.strip_suffix(PICKLE)?);
-        let order = places.get(&order).cloned();
+        let order = ranges.get(&order).cloned();
         let head = order.into_iter().chain([pickle.clone()]).collect();
-        Some(TrainingFile { places, head })
+        Some(TrainingFile { ranges, head })
     }
 
     /// The byte ranges that [`TrainingFile::open`] needs.
@@ -52,7 +52,7 @@ impl TrainingFile {
     pub fn open(self, head: &[Vec<u8>]) -> Option<Training> {
         let read = Head::of(head)?;
         let dump = TrainingDump::of(&read.pickle)?;
-        let samples = dump.places()?;
+        let samples = dump.keys()?;
         Some(Training {
             is_taken: vec![false; dump.len()],
             alone: 0,
@@ -60,7 +60,7 @@ impl TrainingFile {
             dump,
             top: read.top,
             is_big_endian: read.is_big_endian,
-            places: self.places,
+            ranges: self.ranges,
             head: self.head,
         })
     }
@@ -69,7 +69,7 @@ impl TrainingFile {
 /// A training dump that was opened.
 pub(super) struct Training {
     dump: TrainingDump,
-    samples: Places,
+    samples: SampleKeys,
     /// Whether the sample with this number belongs to a rollout.
     is_taken: Vec<bool>,
     /// The number of samples without a rollout.
@@ -77,7 +77,7 @@ pub(super) struct Training {
     /// The folder of all members, with a trailing slash.
     top: String,
     is_big_endian: bool,
-    places: HashMap<String, Range<u64>>,
+    ranges: HashMap<String, Range<u64>>,
     head: Vec<Range<u64>>,
 }
 
@@ -106,19 +106,19 @@ impl Training {
         }
     }
 
-    /// The places of the byte order and of the pickle.
+    /// The byte ranges of the byte order and of the pickle.
     pub(super) fn head(&self) -> &[Range<u64>] {
         &self.head
     }
 
-    /// The places of the storages of a sample.
+    /// The byte ranges of the storages of a sample.
     pub(super) fn storages(&self, number: usize) -> Vec<Range<u64>> {
         let storages = self.dump.storages(number).into_iter();
-        let places = storages.filter_map(|key| {
+        let ranges = storages.filter_map(|key| {
             let name = format!("{}data/{key}", self.top);
-            self.places.get(&name).cloned()
+            self.ranges.get(&name).cloned()
         });
-        places.collect()
+        ranges.collect()
     }
 
     /// The share of a sample in the pickle, in bytes.
@@ -167,7 +167,7 @@ impl Training {
 /// The numbers of the samples of a training dump that may belong to a rollout, which is at this position in its own dump.
 fn numbers_of<'a>(
     dump: &TrainingDump,
-    samples: &'a Places,
+    samples: &'a SampleKeys,
     episode: &Episode,
     position: usize,
 ) -> &'a [usize] {
@@ -175,7 +175,7 @@ fn numbers_of<'a>(
     if !is_rollout(episode) || step.is_none() || step != dump.step() {
         return &[];
     }
-    samples.find(PlaceInRollouts {
+    samples.find(SampleKey {
         index: index_of(episode),
         position: Some(position),
     })
@@ -192,7 +192,7 @@ pub(super) fn join_opened(parts: &[Vec<u8>], episode: &mut Episode, position: us
     let Some(mut dump) = TrainingDump::of(&head.pickle) else {
         return;
     };
-    let Some(samples) = dump.places() else { return };
+    let Some(samples) = dump.keys() else { return };
     let members = unpacked(storages);
     // The parts are those of the sample that it was joined with when the file was read.
     let has_storages = |number: &&usize| {

@@ -8,7 +8,7 @@ use volary_torch::heap::{List, Node};
 use volary_torch::{Heap, Value};
 
 use super::super::interaction;
-use super::super::nested::{PickledSample, set_place};
+use super::super::nested::{PickledSample, set_step_and_group};
 use super::state;
 use super::values::{Dump, KEPT_IDS, is_read};
 use crate::import::ImportOutcome;
@@ -64,7 +64,7 @@ impl SampleReader {
             return sink.lost(format!("Sample {number} is not a dictionary."));
         };
         let step = self.step.map(Json::from);
-        set_place(&mut sample, step.as_ref(), group);
+        set_step_and_group(&mut sample, step.as_ref(), group);
         let episode = interaction(sample, lists, &number.to_string(), sink);
         self.pass_on(episode, sink);
     }

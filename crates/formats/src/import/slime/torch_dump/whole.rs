@@ -1,4 +1,4 @@
-//! Dumps whose pickle is read as a whole, because it cannot be divided or has little but the places of tensors.
+//! Dumps whose pickle is read as a whole, because it cannot be divided or has little but references to tensors.
 
 use volary_torch::Unpickled;
 

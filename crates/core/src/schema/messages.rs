@@ -54,7 +54,7 @@ impl JsonType {
         }
     }
 
-    fn in_words(self) -> &'static str {
+    fn phrase(self) -> &'static str {
         match self {
             JsonType::Null => "null",
             JsonType::Boolean => "true or false",
@@ -74,7 +74,7 @@ pub(super) fn wrong_type(kinds: &[JsonType], value: &Json) -> String {
         Json::Float(float) => float_text(*float),
         other => kind_of(other).to_owned(),
     };
-    let wanted: Vec<&str> = kinds.iter().map(|kind| kind.in_words()).collect();
+    let wanted: Vec<&str> = kinds.iter().map(|kind| kind.phrase()).collect();
     format!("must be {}, not {found}", listed(&wanted))
 }
 
@@ -82,16 +82,16 @@ pub(super) fn wrong_type(kinds: &[JsonType], value: &Json) -> String {
 pub(super) fn any_of<'a>(branches: impl Iterator<Item = &'a Object>) -> String {
     let mut wanted: Vec<String> = Vec::new();
     for branch in branches {
-        let words = match (branch.get("const"), branch.get("enum")) {
+        let phrases = match (branch.get("const"), branch.get("enum")) {
             (Some(constant), _) => vec![constant.to_compact_text()],
             (None, Some(Json::List(options))) => {
                 options.iter().map(Json::to_compact_text).collect()
             }
             _ => JsonType::of_schema(branch)
-                .map(|kind| kind.in_words().to_owned())
+                .map(|kind| kind.phrase().to_owned())
                 .collect(),
         };
-        for word in words {
+        for word in phrases {
             if !wanted.contains(&word) {
                 wanted.push(word);
             }
@@ -135,7 +135,7 @@ pub(super) fn number(number: f64) -> String {
     number.to_string()
 }
 
-fn listed(words: &[impl AsRef<str>]) -> String {
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    words.join(" or ")
+fn listed(phrases: &[impl AsRef<str>]) -> String {
+    let phrases: Vec<&str> = phrases.iter().map(AsRef::as_ref).collect();
+    phrases.join(" or ")
 }
