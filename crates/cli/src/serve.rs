@@ -9,11 +9,12 @@ use anyhow::{Context, bail};
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
+use tokio_util::sync::CancellationToken;
 use tracing::level_filters::LevelFilter;
 use volary_core::json::Object;
 use volary_remote::DEFAULT_PORT;
 use volary_server::app::{app, page};
-use volary_server::bridge::{self, Upstream};
+use volary_server::bridge::{self, BridgedCommand, Upstream, UpstreamError, program_bridge};
 use volary_server::class::store::Limits;
 use volary_server::class::{Class, ClassOptions, OpenedClass};
 use volary_server::dataset::{DatasetSpec, make_dataset, read_arguments, read_gsm8k};
@@ -49,6 +50,8 @@ Examples:
       a file of problems and the page itself, for everyone with the key
   volary serve --bridge http://127.0.0.1:8000 --cors-origin https://you.github.io
       another server, of OpenEnv or MCP, which pages could not reach otherwise
+  volary serve --bridge \"npx -y @modelcontextprotocol/server-everything\" --cors-origin https://you.github.io
+      a program that speaks MCP over standard input and output, at /mcp
   volary serve --class 10b.db --serve-page dist
       a class, in which pupils hand in and only the teacher reads, with the key that the first start prints";
 
@@ -72,9 +75,9 @@ pub struct Serve {
     pub gsm8k: Option<PathBuf>,
 
     /// Instead of environments, pass requests on to this server, such as http://127.0.0.1:8000, which then needs no permissions for
-    /// pages: a server of OpenEnv, MCP or aviary
-    #[arg(long, value_name = "URL", conflicts_with_all = ["dataset", "arguments", "gsm8k", "mcp", "class", "serve_page"], help_heading = SERVED)]
-    pub bridge: Option<Upstream>,
+    /// pages: a server of OpenEnv, MCP or aviary. Or run this command, which speaks MCP over standard input and output, for each session
+    #[arg(long, value_name = "URL|COMMAND", value_parser = bridged, conflicts_with_all = ["dataset", "arguments", "gsm8k", "mcp", "class", "serve_page"], help_heading = SERVED)]
+    pub bridge: Option<Bridged>,
 
     /// The seed of all randomness in the environments
     #[arg(long, default_value_t = 0, value_name = "NUMBER", help_heading = SERVED)]
@@ -184,6 +187,21 @@ pub struct Serve {
     pub verbose: bool,
 }
 
+/// What a bridge leads to.
+#[derive(Clone, Debug)]
+pub enum Bridged {
+    Server(Upstream),
+    Program(BridgedCommand),
+}
+
+fn bridged(text: &str) -> Result<Bridged, String> {
+    if text.contains("://") && !text.contains(char::is_whitespace) {
+        let upstream = text.parse().map(Bridged::Server);
+        return upstream.map_err(|error: UpstreamError| error.to_string());
+    }
+    text.parse().map(Bridged::Program).map_err(str::to_owned)
+}
+
 fn arguments(text: &str) -> Result<Object, String> {
     read_arguments(text).map_err(|error| error.to_string())
 }
@@ -219,8 +237,8 @@ impl Serve {
             .build()?;
         let result = if self.mcp {
             runtime.block_on(self.serve_pipes())
-        } else if let Some(upstream) = &self.bridge {
-            runtime.block_on(self.serve_bridge(upstream))
+        } else if let Some(bridged) = &self.bridge {
+            runtime.block_on(self.serve_bridge(bridged))
         } else {
             runtime.block_on(self.serve())
         };
@@ -241,16 +259,26 @@ impl Serve {
     }
 
     /// Passes requests on until the program receives a signal to stop.
-    async fn serve_bridge(&self, upstream: &Upstream) -> anyhow::Result<()> {
+    async fn serve_bridge(&self, bridged: &Bridged) -> anyhow::Result<()> {
         let (listener, address) = self.listen().await?;
         let url = format!("http://{}", reachable(address));
         if self.cors_origin.is_empty() {
             tracing::warn!("no page may call: name its origin with --cors-origin");
         }
         let options = self.options();
-        let app = bridge::bridge(upstream.clone(), options.clone());
+        let stopping = CancellationToken::new();
+        let app = match bridged {
+            Bridged::Server(upstream) => bridge::bridge(upstream.clone(), options.clone()),
+            Bridged::Program(command) => {
+                program_bridge(command.clone(), options.clone(), stopping.child_token())
+            }
+        };
         self.announce(&url, address.port(), None)?;
-        bridge::serve(listener, app, &options, stop()).await;
+        let stop = async {
+            stop().await;
+            stopping.cancel();
+        };
+        bridge::serve(listener, app, &options, stop).await;
         Ok(())
     }
 
@@ -378,7 +406,9 @@ impl Serve {
     /// The display name of the dataset.
     fn served(&self) -> String {
         match (&self.bridge, &self.gsm8k) {
-            (Some(upstream), _) => upstream.to_string(),
+            (Some(Bridged::Server(upstream)), _) => upstream.to_string(),
+            // Its arguments may contain secrets.
+            (Some(Bridged::Program(command)), _) => command.program().to_owned(),
             (None, Some(path)) => path.display().to_string(),
             (None, None) => self.dataset.clone(),
         }

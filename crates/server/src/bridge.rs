@@ -1,9 +1,12 @@
-//! `volary serve --bridge URL`: passes requests on to another server, and adds what pages need to reach it: CORS, a key, one
+//! `volary serve --bridge`: what pages need to reach another server, or a program that speaks MCP ([`program_bridge`]).
+//!
+//! The bridge to a server passes requests on to another server, and adds what pages need to reach it: CORS, a key, one
 //! address. So pages use servers of OpenEnv and MCP that know nothing of browsers. HTTP and WebSockets.
 //!
 //! Invariants: requests go to the one server that was named, and only those that the rules of [`crate::origin`],
 //! [`crate::host`] and the key allow. Neither headers nor bodies nor queries are logged.
 
+mod program;
 mod upstream;
 
 use std::sync::Arc;
@@ -22,6 +25,7 @@ use tokio::time::timeout;
 use volary_remote::KEY_HEADER;
 use volary_site::{ConnectionLimits, Pace, serve_until};
 
+pub use program::{BridgedCommand, program_bridge};
 pub use upstream::{Upstream, UpstreamError};
 
 use crate::error::ApiError;
@@ -92,15 +96,19 @@ async fn forward(
     State(bridge): State<Arc<Bridge>>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let options = &bridge.options;
-    if let Some(host) = foreign_host(&options.hosts, &request) {
+    check(&bridge.options, &request)?;
+    bridge.pass_on(request).await
+}
+
+/// Fails for a foreign host, without the key, and for pages that are not allowed.
+fn check(options: &ServerOptions, request: &Request) -> Result<(), ApiError> {
+    if let Some(host) = foreign_host(&options.hosts, request) {
         return Err(ApiError::ForeignHost(host));
     }
     if !has_key(options, request.headers()) {
         return Err(ApiError::InvalidKey);
     }
-    origin::check(options, request.headers())?;
-    bridge.pass_on(request).await
+    origin::check(options, request.headers())
 }
 
 impl Bridge {

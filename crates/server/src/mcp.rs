@@ -31,10 +31,10 @@ use crate::server::Server;
 pub const PATH: &str = "/mcp";
 
 /// The maximum size of a request. A call of a tool is short.
-const LARGEST_REQUEST: usize = 1 << 20;
+pub(crate) const LARGEST_REQUEST: usize = 1 << 20;
 
 /// The time after which a session without requests ends, and its environment is closed. Clients do not always say goodbye.
-const IDLE_SESSION: Duration = Duration::from_secs(3600);
+pub(crate) const IDLE_SESSION: Duration = Duration::from_secs(3600);
 
 /// The route.
 pub fn routes(server: &Arc<Server>) -> Router<Arc<Server>> {

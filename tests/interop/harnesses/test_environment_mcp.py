@@ -16,6 +16,13 @@ PROBLEMS = [
 ]
 
 
+def bridged(transport):
+    """The options of a server: of environments, or of a bridge to a program that has them."""
+    if transport == "bridge":
+        return ["--bridge", f"'{program('volary')}' serve --mcp --dataset word_problems"]
+    return ["--dataset", "word_problems"]
+
+
 @contextlib.contextmanager
 def connection(transport):
     """What a client connects to."""
@@ -26,7 +33,7 @@ def connection(transport):
         )
         return
     with subprocess.Popen(
-        [program("volary"), *command, "--port", "0"],
+        [program("volary"), "serve", *bridged(transport), "--port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -39,7 +46,7 @@ def connection(transport):
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("transport", ["stdio", "http", "bridge"])
 def test_word_problems_are_solved(transport, mode):
     names_episode = (transport, mode) == ("http", "auto")
 

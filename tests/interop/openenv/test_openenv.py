@@ -93,7 +93,10 @@ def test_the_generic_client_counts_to_the_reward():
 
 def test_the_client_of_tools_solves_word_problems():
     async def solve(url):
-        async with MCPToolClient(base_url=url) as env:
+        client = MCPToolClient(base_url=url)
+        # Otherwise it makes its session over HTTP, and its socket attaches to that.
+        client.use_production_mode = False
+        async with client as env:
             # Before any episode.
             tools = {tool.name: tool for tool in await env.list_tools()}
             assert sorted(tools) == ["calculator", "submit_answer"]
