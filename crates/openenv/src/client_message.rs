@@ -6,7 +6,7 @@ use volary_core::object;
 
 use crate::refusal::{ErrorCode, Refusal};
 
-/// A message of a client.
+/// What a client asks of its environment.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClientMessage {
     /// Start an episode, with these arguments.

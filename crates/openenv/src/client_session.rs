@@ -53,7 +53,7 @@ enum Kind {
     Mcp,
 }
 
-/// A session of a client.
+/// What a client may send next, and which reply it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientSession {
     phase: Phase,

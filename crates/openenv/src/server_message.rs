@@ -6,7 +6,7 @@ use volary_core::{json, object};
 
 use crate::refusal::{ErrorCode, Refusal};
 
-/// A message of a server.
+/// What a server replies.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServerMessage {
     /// The result of a reset or a step.

@@ -36,7 +36,7 @@ pub(crate) const LARGEST_REQUEST: usize = 1 << 20;
 /// The time after which a session without requests ends, and its environment is closed. Clients do not always say goodbye.
 pub(crate) const IDLE_SESSION: Duration = Duration::from_secs(3600);
 
-/// The route.
+/// `POST`, `GET` and `DELETE /mcp`.
 pub fn routes(server: &Arc<Server>) -> Router<Arc<Server>> {
     let options = &server.shared.options;
     // Hosts and origins are checked for all paths in the same way.

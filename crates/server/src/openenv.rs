@@ -23,7 +23,7 @@ use crate::response::json_response;
 use crate::seat;
 use crate::server::Server;
 
-/// The routes.
+/// The socket, what describes the environment, and the Task API.
 pub fn routes() -> Router<Arc<Server>> {
     Router::new()
         .route("/ws", get(socket::open))

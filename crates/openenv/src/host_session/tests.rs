@@ -1,3 +1,5 @@
+//! Sessions of a host: what each message does, in and out of order, and random messages.
+
 use proptest::prelude::*;
 use volary_core::tool::FunctionInfo;
 use volary_core::{Message, json};
