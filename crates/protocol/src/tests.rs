@@ -472,6 +472,10 @@ fn library_events() -> Vec<library::Event> {
             id: "a".into(),
             into: "a (2)".into(),
         },
+        Event::Answers {
+            lines: "{}\n".into(),
+            origin: Origin::Imported,
+        },
         Event::Unfetched(Unfetched {
             url: "http://x/a.json".into(),
             reason: "The server replied 404.".into(),
