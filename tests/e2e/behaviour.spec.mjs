@@ -5,7 +5,11 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "@playwright/test";
 
 import { HOME, accessible, visit } from "./support/browser.mjs";
+import { KEY, connected } from "./support/models.mjs";
+import { FAILED_LOADS, provided } from "./support/providers.mjs";
 import { Library, trajectory } from "./support/trajectories.mjs";
+
+const provider = provided();
 
 /** One act: a tool with the number of an order, and what it answers. */
 const act = (tool, answer = "ok", reward = 0) => ({ says: `I use ${tool}.`, calls: [[tool, { order: "W17" }]], sees: [answer], reward });
@@ -65,6 +69,47 @@ for (const size of ["wide", "narrow"]) {
       await page.getByRole("combobox", { name: "Group by" }).selectOption("cluster");
       await page.getByRole("table", { name: /^Groups/ }).getByText(/^1 · /).first().waitFor();
     }));
+
+  test(`a model names the clusters once the plan is agreed to (${size})`, () =>
+    visit(
+      {
+        hash: "#/review",
+        size,
+        allowedErrors: FAILED_LOADS,
+        ...connected({ kind: "openai-chat", base: provider.base("chat"), model: "gpt-6-luna" }),
+      },
+      async (page) => {
+        const names = [{ when: "voucher", reply: { text: "“Cancels without reading.”", usage: { prompt: 90, completion: 6 } } }];
+        provider.tell({ rules: names, otherwise: { status: 400, message: "No more names." } });
+        await opened(page);
+        const region = behaviour(page);
+        const clusters = region.getByRole("list", { name: "Clusters" });
+        await expect(clusters.getByRole("heading")).toHaveCount(2);
+        await region.getByText("Names by a model").click();
+        await region.getByText(/^2 requests, about \d+ tokens in all, .*nothing in them looks like a secret/).waitFor();
+        await accessible(page);
+        assert.equal(provider.requests.length, 0, "nothing is sent before the plan is agreed to");
+        await region.getByRole("button", { name: "Name 2 clusters" }).click();
+        // The second request is refused: the first name stays.
+        const alert = region.getByRole("alert");
+        await expect(alert).toContainText("No more names.");
+        await clusters.getByRole("heading", { name: /^Cluster 1 Cancels without reading named by a model/ }).waitFor();
+        await expect(clusters.getByRole("listitem").filter({ has: page.getByRole("heading") }).first()).toContainText("In common:");
+        await region.getByText(/^1 request, /).waitFor();
+        provider.tell({ otherwise: { text: "Finds nothing", usage: { prompt: 90, completion: 3 } } });
+        await region.getByRole("button", { name: "Name 1 cluster" }).click();
+        await clusters.getByRole("heading", { name: /^Cluster 2 Finds nothing/ }).waitFor();
+        await expect(alert).toHaveCount(0);
+        await region.getByText("Every cluster of several trajectories has a name.").waitFor();
+        await region.getByText(/^The names have cost \$/).waitFor();
+        const sent = provider.requests.map((request) => JSON.stringify(request.body));
+        assert.equal(sent.length, 3);
+        assert.ok(sent.every((body) => !body.includes(KEY) && !body.includes("W17")), "no arguments are sent, and no key in a body");
+        // The names are those of the column.
+        await page.getByRole("combobox", { name: "Group by" }).selectOption("cluster");
+        await page.getByRole("table", { name: /^Groups/ }).getByText("1 · Cancels without reading").waitFor();
+      },
+    ));
 
   test(`the map leads to rows by pointer and by keyboard (${size})`, () =>
     visit({ hash: "#/review", size }, async (page) => {

@@ -1,11 +1,12 @@
 //! Behaviour over many trajectories: clusters, the map and rules, which a worker computes.
 //!
 //! - [`work`]: something that is being computed. [`rule_book`]: rules, proposed and the user's. [`rule_edit`]: a change of a
-//!   rule. [`labelled`]: steps with a label, and what labels say about rows. [`mapped_graph`]: the map of rows.
+//!   rule. [`cluster_naming`]: names of clusters by a model. [`labelled`]: steps with a label, and what labels say about rows. [`mapped_graph`]: the map of rows.
 //!
 //! Invariants: of each job, one request is current; replies to earlier ones change nothing. Clusters and the map belong to the
 //! rows for which they were computed, whatever the table shows meanwhile.
 
+pub mod cluster_naming;
 pub mod labelled;
 pub mod mapped_graph;
 pub mod rule_book;
@@ -23,6 +24,7 @@ use volary_protocol::behaviour::{BehaviourCluster, ClusterReport, JudgedEpisode,
 use volary_protocol::library::{Event as LibraryEvent, Request};
 
 use crate::library::replies::{LibraryReply, NoReply};
+use cluster_naming::{ClusterNaming, NameReply, NameRequest};
 use labelled::LabelledStep;
 use rule_book::RuleBook;
 use rule_edit::RuleChange;
@@ -60,7 +62,13 @@ pub struct FoundClusters {
 impl FoundClusters {
     /// The label of a cluster: its number from 1, and what it does.
     pub fn label(&self, place: usize) -> String {
-        let name = self.report.clusters.get(place).map_or("", |one| &*one.name);
+        self.label_with(place, &BTreeMap::new())
+    }
+
+    /// The same with the name that a model gave it, if one did.
+    fn label_with(&self, place: usize, names: &BTreeMap<usize, Text>) -> String {
+        let own = self.report.clusters.get(place).map_or("", |one| &*one.name);
+        let name = names.get(&place).map_or(own, |name| &**name);
         if name.is_empty() {
             format!("{}", place + 1)
         } else {
@@ -68,12 +76,12 @@ impl FoundClusters {
         }
     }
 
-    /// The labels of all rows, by id.
-    pub fn labels(&self) -> HashMap<Text, Text> {
+    /// The labels of all rows, by id, with the names that a model gave.
+    pub fn labels(&self, names: &BTreeMap<usize, Text>) -> HashMap<Text, Text> {
         let clusters = self.report.clusters.iter().enumerate();
         clusters
             .flat_map(|(place, cluster)| {
-                let label = Text::from(self.label(place));
+                let label = Text::from(self.label_with(place, names));
                 cluster
                     .ids
                     .iter()
@@ -141,6 +149,15 @@ pub enum BehaviourEvent {
         /// Whether they are the failures of the table.
         are_failures: bool,
     },
+    /// The user agreed to the plan of names for the clusters: the id of the connection, and its model.
+    NameClusters {
+        connection: Text,
+        model: Text,
+    },
+    /// The user stops naming.
+    StopNaming,
+    /// The model replied to the request with this number, or why it did not.
+    Named(u32, Result<NameReply, String>),
     /// The user wants the map of rows.
     DrawMap(Vec<Arc<Row>>),
     /// The user wants rules that a labelled step suggests, and to know in which of these rows they hold, as in
@@ -169,6 +186,10 @@ pub enum BehaviourEffect {
     Send(BehaviourJob, u32, Box<Request>),
     /// Cancel the request of a job.
     Cancel(BehaviourJob),
+    /// Ask a model for the name of a cluster. An earlier request is aborted.
+    AskName(Box<NameRequest>),
+    /// Abort the request for a name, if there is one.
+    AbortName,
     /// Show the cluster of each row, by id.
     ShowClusters(Arc<HashMap<Text, Text>>),
 }
@@ -177,6 +198,7 @@ pub enum BehaviourEffect {
 #[derive(Clone, Debug, Default)]
 pub struct Behaviour {
     pub clusters: BehaviourWork<FoundClusters>,
+    pub naming: ClusterNaming,
     pub map: BehaviourWork<MappedRows>,
     pub rules: RuleBook,
     /// The rows of the requests for clusters and the map.
@@ -192,6 +214,8 @@ impl Behaviour {
     pub fn update(&mut self, event: BehaviourEvent) -> Vec<BehaviourEffect> {
         match event {
             BehaviourEvent::FindClusters { rows, are_failures } => {
+                let was_naming = self.naming.is_running();
+                self.naming.forget();
                 self.clusters = BehaviourWork::begin(rows.len());
                 self.clustered = (rows.len(), are_failures);
                 let episodes = rows.iter().map(|row| JudgedEpisode {
@@ -199,7 +223,19 @@ impl Behaviour {
                     succeeded: row.succeeded(),
                 });
                 let episodes = episodes.collect();
-                self.send(BehaviourJob::Clusters, Request::Clusters { episodes })
+                let mut effects = self.send(BehaviourJob::Clusters, Request::Clusters { episodes });
+                effects.extend(was_naming.then_some(BehaviourEffect::AbortName));
+                effects
+            }
+            BehaviourEvent::NameClusters { connection, model } => {
+                self.name(|naming, report| naming.start(report, connection, model))
+            }
+            BehaviourEvent::Named(number, reply) => {
+                self.name(|naming, report| naming.replied(report, number, reply))
+            }
+            BehaviourEvent::StopNaming => {
+                self.naming.stop();
+                vec![BehaviourEffect::AbortName]
             }
             BehaviourEvent::DrawMap(rows) => {
                 self.map = BehaviourWork::begin(rows.len());
@@ -241,6 +277,25 @@ impl Behaviour {
                 }
             }
         }
+    }
+
+    /// Goes on with names of the clusters, and shows those that are new.
+    fn name(
+        &mut self,
+        act: impl FnOnce(&mut ClusterNaming, &ClusterReport) -> Option<NameRequest>,
+    ) -> Vec<BehaviourEffect> {
+        let Some(found) = self.clusters.ready() else {
+            return Vec::new();
+        };
+        let known = self.naming.names.len();
+        let request = act(&mut self.naming, &found.report);
+        let mut effects = Vec::new();
+        if self.naming.names.len() > known {
+            let labels = found.labels(&self.naming.names);
+            effects.push(BehaviourEffect::ShowClusters(Arc::new(labels)));
+        }
+        effects.extend(request.map(|request| BehaviourEffect::AskName(Box::new(request))));
+        effects
     }
 
     fn changed(&mut self, change: impl FnOnce(&mut RuleBook)) -> Vec<BehaviourEffect> {
@@ -289,7 +344,7 @@ impl Behaviour {
                     rows: self.clustered.0,
                     are_failures: self.clustered.1,
                 };
-                let labels = Arc::new(found.labels());
+                let labels = Arc::new(found.labels(&self.naming.names));
                 self.clusters = BehaviourWork::Ready(Arc::new(found));
                 vec![BehaviourEffect::ShowClusters(labels)]
             }

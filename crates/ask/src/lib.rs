@@ -11,10 +11,12 @@
 //!   [`rates`]: how often the quotes of each model hold.
 //! - [`cache`]: paid answers, by what they depend on.
 //! - [`calibration`]: a sample that a person labels first, and the agreement. [`synthesis`]: findings over many answers.
+//! - [`cluster_names`]: names of groups of similar trajectories.
 
 pub mod answer;
 pub mod cache;
 pub mod calibration;
+pub mod cluster_names;
 pub mod merge;
 pub mod parts;
 pub mod plan;

@@ -10,12 +10,12 @@ use volary_ask::calibration::sample;
 use volary_ask::presets::{QUESTION_PRESETS, QuestionPreset};
 use volary_browser as browser;
 use volary_connections::models::connections;
+use volary_connections::models::model_select::ModelSelect;
 use volary_core::json::{Json, Text};
 use volary_core::quantity::{count_text, plural};
 use volary_ui::SchemaForm;
 use volary_ui::field::Field;
 use volary_ui::number_field::NumberField;
-use volary_ui::text::inert;
 use volary_view::ask::AskPlace;
 use volary_view::form::Form;
 
@@ -76,12 +76,7 @@ impl SetupFields {
 
     /// The id of the connection that is used.
     fn chosen(self) -> Option<Text> {
-        let chosen = self.connection.get();
-        connections::read(|known| {
-            let chosen = chosen.as_deref().and_then(|id| known.find(id));
-            let chosen = chosen.or_else(|| known.default_one());
-            chosen.map(|saved| saved.id.clone())
-        })
+        connections::chosen(self.connection.get().as_deref())
     }
 
     /// The trajectories that are asked about.
@@ -392,59 +387,11 @@ fn RowFields(fields: SetupFields) -> impl IntoView {
 /// The connection of the model.
 #[component]
 fn ModelFields(fields: SetupFields) -> impl IntoView {
-    let chosen = Memo::new(move |_| fields.chosen());
-    let options = move || {
-        connections::read(|known| {
-            let list = known.list().iter();
-            list.map(|saved| {
-                let text = format!("{}: {}", saved.connection.name, saved.connection.model);
-                view! { <option value=saved.id.to_string()>{inert(&text)}</option> }
-            })
-            .collect_view()
-        })
-    };
-    let has_model = Memo::new(move |_| chosen.with(Option::is_some));
-    let pick = move |event| {
-        fields
-            .connection
-            .set(Some(event_target_value(&event).into()))
-    };
-    let key = move || {
-        let saved = connections::get(&chosen.get()?)?;
-        let is_needed = saved.connection.kind.has_server() && !saved.has_key();
-        is_needed.then(|| {
-            view! {
-                <p class="help">
-                    {"There is no API key for this address. "} <a href="#/settings">{"Settings"}</a>
-                </p>
-            }
-        })
-    };
+    let pick = move |id| fields.connection.set(Some(id));
     view! {
         <fieldset class="group">
             <legend>{"Model"}</legend>
-            <Show
-                when=move || has_model.get()
-                fallback=|| {
-                    view! {
-                        <p class="help">
-                            {"There is no connection to a model yet. "}
-                            <a href="#/settings">{"Add one in Settings"}</a>
-                        </p>
-                    }
-                }
-            >
-                <Field id="ask-model" label="Connection">
-                    <select
-                        id="ask-model"
-                        prop:value=move || chosen.get().map(|id| id.to_string()).unwrap_or_default()
-                        on:change=pick
-                    >
-                        {options}
-                    </select>
-                </Field>
-                {key}
-            </Show>
+            <ModelSelect id="ask-model" chosen=Signal::derive(move || fields.chosen()) pick/>
         </fieldset>
     }
 }

@@ -14,6 +14,7 @@ use volary_view::library::cell_text;
 use volary_view::review::behaviour_map::{share_text, success_text};
 use volary_view::route::{ReviewPlace, Route};
 
+use super::naming_view::NamingView;
 use super::state::BehaviourState;
 use super::work_view::work_view;
 
@@ -130,6 +131,7 @@ fn clusters(state: BehaviourState, found: Arc<FoundClusters>, is_all: RwSignal<b
         <p class="faint" role="status">
             {about}
         </p>
+        <NamingView state found/>
         <ul class="cluster-list" aria-label="Clusters">
             {list}
         </ul>
@@ -141,10 +143,36 @@ fn clusters(state: BehaviourState, found: Arc<FoundClusters>, is_all: RwSignal<b
 fn card(state: BehaviourState, found: &Arc<FoundClusters>, place: usize) -> Option<AnyView> {
     let cluster = found.report.clusters.get(place)?;
     let link = state.inputs.link;
-    let title = if cluster.name.is_empty() {
+    let own = if cluster.name.is_empty() {
         cluster.sequence.clone()
     } else {
         cluster.name.clone()
+    };
+    let behaviour = state.state;
+    let given =
+        Memo::new(move |_| behaviour.with(|behaviour| behaviour.naming.names.get(&place).cloned()));
+    // Its acts stay in sight next to a name that a model gave.
+    let shared = {
+        let own = own.clone();
+        move || {
+            given.with(Option::is_some).then(|| {
+                view! {
+                    <p class="cluster-sequence" dir="auto">
+                        <span class="faint">{"In common: "}</span>
+                        {inert(&own)}
+                    </p>
+                }
+            })
+        }
+    };
+    let title = move || match given.get() {
+        Some(name) => view! {
+            {inert(&name)}
+            " "
+            <span class="chip">{"named by a model"}</span>
+        }
+        .into_any(),
+        None => inert(&own),
     };
     let size = format!(
         "{}, {}",
@@ -193,12 +221,13 @@ fn card(state: BehaviourState, found: &Arc<FoundClusters>, place: usize) -> Opti
         view! {
             <li class="cluster" data-success=success_class(cluster)>
                 <h2 dir="auto">
-                    {format!("Cluster {}", place + 1)} <span class="cluster-name">{inert(&title)}</span>
+                    {format!("Cluster {}", place + 1)} <span class="cluster-name">{title}</span>
                 </h2>
                 <p class="cluster-facts">
                     <strong>{size}</strong>
                     <span>{success}</span>
                 </p>
+                {shared}
                 <p class="cluster-sequence" dir="auto">
                     <span class="faint">{"Typical: "}</span>
                     {inert(&cluster.sequence)}

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use futures_util::future::{AbortHandle, abortable};
 use leptos::prelude::*;
 use volary_analysis::annotations::Annotations;
 use volary_analysis::table::Row;
 use volary_app::behaviour::work::BehaviourWork;
 use volary_app::behaviour::{Behaviour, BehaviourEffect, BehaviourEvent, BehaviourJob};
+use volary_browser::spawn;
 use volary_library_client::{LibraryClient, requests};
 use volary_protocol::RequestId;
 
 use super::link::BehaviourLink;
+use super::naming::name_of;
 
 /// A value that is compared by its address.
 #[derive(Debug)]
@@ -48,6 +51,8 @@ pub(super) struct BehaviourState {
     pub inputs: BehaviourInputs,
     pub state: RwSignal<Behaviour>,
     requests: StoredValue<BTreeMap<BehaviourJob, RequestId>, LocalStorage>,
+    /// The request for the name of a cluster.
+    naming: StoredValue<Option<AbortHandle>, LocalStorage>,
 }
 
 impl BehaviourState {
@@ -56,6 +61,7 @@ impl BehaviourState {
             inputs,
             state: RwSignal::default(),
             requests: StoredValue::new_local(BTreeMap::new()),
+            naming: StoredValue::new_local(None),
         }
     }
 
@@ -107,8 +113,29 @@ impl BehaviourState {
                     });
                 }
                 BehaviourEffect::Cancel(job) => self.cancel(job),
+                BehaviourEffect::AskName(asked) => {
+                    let number = asked.number;
+                    let (asking, handle) = abortable(name_of(*asked));
+                    self.abort_naming(Some(handle));
+                    spawn(async move {
+                        if let Ok(reply) = asking.await {
+                            self.update(BehaviourEvent::Named(number, reply));
+                        }
+                    });
+                }
+                BehaviourEffect::AbortName => self.abort_naming(None),
                 BehaviourEffect::ShowClusters(labels) => self.inputs.link.clusters.set(labels),
             }
+        }
+    }
+
+    /// Aborts the request for a name, and stores the next one.
+    fn abort_naming(self, next: Option<AbortHandle>) {
+        let former = self
+            .naming
+            .try_update_value(|handle| std::mem::replace(handle, next));
+        if let Some(former) = former.flatten() {
+            former.abort();
         }
     }
 

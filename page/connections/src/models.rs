@@ -2,7 +2,7 @@
 //!
 //! - [`connections`]: the named connections, as a value; [`prices`]: the price table. Both are stored between
 //!   visits, without keys: see [`volary_secrets`].
-//! - [`provider_choice`]: the provider of a connection.
+//! - [`provider_choice`]: the provider of a connection. [`model_select`]: the choice of a connection.
 //! - [`ask`]: one request to a model with retries; [`within`]: the same within limits. [`record`]: the record
 //!   of a request in a step. [`list`]: lists the models of a provider.
 //! - `known_servers`: what earlier requests showed; `delta_stream`: deltas without the key; `unanswered`: failures.
@@ -18,6 +18,7 @@ mod delta_stream;
 pub mod diagnose;
 mod known_servers;
 pub mod list;
+pub mod model_select;
 pub mod prices;
 pub mod provider_choice;
 pub mod record;

@@ -84,12 +84,12 @@ fn replies_to_an_earlier_request_change_nothing() {
     ));
     let effects = reply(&mut state, job, second, LibraryEvent::Clusters(report));
     let found = Arc::clone(state.clusters.ready().unwrap());
-    let shown = BehaviourEffect::ShowClusters(Arc::new(found.labels()));
+    let shown = BehaviourEffect::ShowClusters(Arc::new(found.labels(&BTreeMap::new())));
     assert_eq!(effects, [shown]);
     // The end of the replies.
     state.update(BehaviourEvent::Replied(job, second, Box::new(None)));
     assert_eq!(found.rows, 2);
-    assert_eq!(&*found.labels()["b"], "1 · look");
+    assert_eq!(&*found.labels(&BTreeMap::new())["b"], "1 · look");
     assert_eq!(found.narrowing(0).unwrap().label, "Cluster 1 · look");
     assert_eq!(found.narrowing(1), None);
     let named = Narrowing::Cluster {
@@ -271,4 +271,128 @@ fn labels_say_which_rows_are_instances() {
     assert_eq!(is_labelled(&noted, "loops"), Some(true));
     assert_eq!(is_labelled(&noted, "asks twice"), Some(false));
     assert_eq!(is_labelled(&rows[0], "loops"), None);
+}
+
+fn clustered(state: &mut Behaviour) {
+    let rows = vec![row("a", 0.0, 1), row("b", 0.0, 1), row("c", 0.0, 1)];
+    let number = sent(&state.update(BehaviourEvent::FindClusters {
+        rows,
+        are_failures: true,
+    }));
+    let cluster = |ids: &[&str], sequence: &str| BehaviourCluster {
+        name: sequence.into(),
+        ids: ids.iter().map(|id| Text::from(*id)).collect(),
+        sequence: sequence.into(),
+        ..BehaviourCluster::default()
+    };
+    let clusters = vec![
+        cluster(&["a", "b"], "look → cancel"),
+        cluster(&["c", "d"], "cancel → cancel"),
+        cluster(&["e"], "alone"),
+    ];
+    let report = ClusterReport {
+        clusters,
+        unread: 0,
+    };
+    reply(
+        state,
+        BehaviourJob::Clusters,
+        number,
+        LibraryEvent::Clusters(report),
+    );
+}
+
+fn begin_naming(state: &mut Behaviour) -> Vec<BehaviourEffect> {
+    state.update(BehaviourEvent::NameClusters {
+        connection: "c1".into(),
+        model: "m".into(),
+    })
+}
+
+/// The request for a name among effects, and the labels of rows that they show.
+fn naming(effects: &[BehaviourEffect]) -> (Option<&NameRequest>, Option<&HashMap<Text, Text>>) {
+    let asked = effects.iter().find_map(|effect| match effect {
+        BehaviourEffect::AskName(asked) => Some(&**asked),
+        _ => None,
+    });
+    let shown = effects.iter().find_map(|effect| match effect {
+        BehaviourEffect::ShowClusters(labels) => Some(&**labels),
+        _ => None,
+    });
+    (asked, shown)
+}
+
+fn named(text: &str) -> Result<NameReply, String> {
+    Ok(NameReply {
+        text: text.to_owned(),
+        cost: Some(0.25),
+    })
+}
+
+#[test]
+fn clusters_are_named_one_after_the_other() {
+    let mut state = Behaviour::default();
+    assert_eq!(begin_naming(&mut state), [], "there are no clusters");
+    clustered(&mut state);
+    let effects = begin_naming(&mut state);
+    let first = naming(&effects).0.unwrap();
+    let question = first.request.messages[1].body().content.clone().unwrap();
+    assert!(question.contains("look → cancel"), "{question}");
+    assert_eq!(begin_naming(&mut state), [], "it is under way");
+    let number = first.number;
+    let effects = state.update(BehaviourEvent::Named(number, named("Looks first")));
+    let (asked, labels) = naming(&effects);
+    let next = asked.unwrap().number;
+    assert_eq!(
+        labels.unwrap().get("a"),
+        Some(&Text::from("1 · Looks first"))
+    );
+    assert_eq!(
+        labels.unwrap().get("c"),
+        Some(&Text::from("2 · cancel → cancel"))
+    );
+    let late = state.update(BehaviourEvent::Named(number, named("Again")));
+    assert_eq!(late, [], "a reply counts once");
+    // A reply without a name is not asked for again, and a cluster of one is not asked about.
+    let effects = state.update(BehaviourEvent::Named(next, named("\n")));
+    assert_eq!(effects, []);
+    assert!(!state.naming.is_running());
+    assert_eq!(state.naming.names.len(), 1);
+    assert_eq!(state.naming.cost, 0.5);
+}
+
+#[test]
+fn names_that_were_given_outlast_an_error_and_a_stop() {
+    let mut state = Behaviour::default();
+    clustered(&mut state);
+    let effects = begin_naming(&mut state);
+    let number = naming(&effects).0.unwrap().number;
+    let effects = state.update(BehaviourEvent::Named(number, named("Looks first")));
+    let number = naming(&effects).0.unwrap().number;
+    let lost = Err("The connection was lost.".to_owned());
+    assert_eq!(state.update(BehaviourEvent::Named(number, lost)), []);
+    assert_eq!(
+        state.naming.failed.as_deref(),
+        Some("The connection was lost.")
+    );
+    // Only what has no name is asked about again.
+    let effects = begin_naming(&mut state);
+    let again = naming(&effects).0.unwrap();
+    let question = again.request.messages[1].body().content.clone().unwrap();
+    assert!(question.contains("cancel → cancel"), "{question}");
+    assert_eq!(state.naming.failed, None);
+    let number = again.number;
+    let stopped = state.update(BehaviourEvent::StopNaming);
+    assert_eq!(stopped, [BehaviourEffect::AbortName]);
+    let late = state.update(BehaviourEvent::Named(number, named("Late")));
+    assert_eq!(late, []);
+    assert_eq!(state.naming.names.len(), 1);
+    // Other clusters have none of these names.
+    begin_naming(&mut state);
+    let effects = state.update(BehaviourEvent::FindClusters {
+        rows: vec![row("a", 0.0, 1)],
+        are_failures: false,
+    });
+    assert!(effects.contains(&BehaviourEffect::AbortName));
+    assert!(state.naming.names.is_empty());
 }

@@ -215,6 +215,15 @@ pub fn get(id: &str) -> Option<Saved> {
     read(|connections| connections.find(id).cloned())
 }
 
+/// The id of a connection if it still exists, else that of the default one. Tracks changes.
+pub fn chosen(id: Option<&str>) -> Option<Text> {
+    read(|connections| {
+        let chosen = id.and_then(|id| connections.find(id));
+        let chosen = chosen.or_else(|| connections.default_one());
+        chosen.map(|saved| saved.id.clone())
+    })
+}
+
 /// Changes the connections, in all tabs. If they cannot be stored, they last as long as the page.
 pub fn change(act: impl FnOnce(&mut Connections)) {
     STATE.with(|state| state.change(act));
