@@ -12,13 +12,14 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use futures_util::lock::Mutex;
-use js_sys::{Array, Function, JSON, Object, Promise, Reflect};
+use js_sys::{Array, JSON, Object, Promise};
 use volary_agent::model::prompt_api::reply::Fault;
 use volary_agent::model::prompt_api::{Availability, PromptReply};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::AbortController;
 
+use super::js_member::{function, get, set};
 use super::timers;
 
 /// The turn to have a session.
@@ -178,19 +179,6 @@ impl Drop for Session {
 fn class() -> Option<JsValue> {
     let class = get(&js_sys::global(), "LanguageModel");
     function(&class, "create").is_some().then_some(class)
-}
-
-fn get(object: &JsValue, key: &str) -> JsValue {
-    Reflect::get(object, &key.into()).unwrap_or(JsValue::UNDEFINED)
-}
-
-fn set(object: &JsValue, key: &str, value: &JsValue) {
-    // An option on an object of our own: this cannot fail.
-    let _ = Reflect::set(object, &key.into(), value);
-}
-
-fn function(object: &JsValue, name: &str) -> Option<Function> {
-    get(object, name).dyn_into().ok()
 }
 
 fn number(object: &JsValue, names: &[&str]) -> Option<f64> {

@@ -32,6 +32,7 @@ pub mod full_screen;
 pub mod http;
 pub mod isolation;
 mod js_error;
+mod js_member;
 pub mod kept_text;
 pub mod keys;
 pub mod language_model;

@@ -11,12 +11,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
-use js_sys::{Function, JSON, Object, Promise, Reflect};
+use js_sys::{JSON, Object, Promise};
 use volary_core::json::{Json, read};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 use web_sys::AbortController;
 
+use super::js_member::{function, get, set};
 use super::spawn;
 
 /// Runs a tool: its arguments, and the future of its result.
@@ -126,17 +127,4 @@ fn from_js(arguments: &JsValue) -> Json {
 
 fn to_js(value: &Json) -> JsValue {
     JSON::parse(&value.to_compact_text()).unwrap_or(JsValue::NULL)
-}
-
-fn get(object: &JsValue, key: &str) -> JsValue {
-    Reflect::get(object, &key.into()).unwrap_or(JsValue::UNDEFINED)
-}
-
-fn set(object: &JsValue, key: &str, value: &JsValue) {
-    // A member of an object of our own: this cannot fail.
-    let _ = Reflect::set(object, &key.into(), value);
-}
-
-fn function(object: &JsValue, name: &str) -> Option<Function> {
-    get(object, name).dyn_into().ok()
 }
