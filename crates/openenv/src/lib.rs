@@ -1,7 +1,7 @@
 //! OpenEnv's protocol (PyPI `openenv` 0.10), for server and client. `docs/server.md` describes what our server says in it.
 //!
 //! - [`client_message`], [`server_message`]: the messages on the socket. [`refusal`]: why a server refuses one.
-//! - [`reset_request`], [`action`]: what they ask for. [`observation`], [`tool_spec`]: what they are told.
+//! - [`reset_request`], [`action`]: what clients request. [`observation`], [`tool_spec`]: what servers return.
 //! - [`json_rpc`]: calls of MCP within a message.
 //! - [`host_session`], [`client_session`]: one connection, as seen from its two ends: messages in, effects out.
 //! - [`schema`]: the reply to `/schema`. [`task_api`]: the lists of tasks.

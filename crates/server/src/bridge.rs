@@ -127,7 +127,7 @@ impl Bridge {
         let handshake = http1::handshake::<_, Body>(TokioIo::new(stream)).await;
         let (mut sender, connection) = handshake.map_err(|error| self.unreachable(error))?;
         tokio::spawn(async move {
-            // An error is that of the response, which is told.
+            // The response carries the error.
             let _ = connection.with_upgrades().await;
         });
         let response = sender.send_request(request).await;
@@ -214,6 +214,6 @@ fn strip(headers: &mut HeaderMap) {
 
 async fn copy(client: Upgraded, server: Upgraded) {
     let (mut client, mut server) = (TokioIo::new(client), TokioIo::new(server));
-    // Whoever ends it, both are closed.
+    // When either side closes, close both.
     let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
 }

@@ -41,7 +41,7 @@ impl Seat {
         }
     }
 
-    /// Leaves the environment to whoever knows its id, which is returned.
+    /// Keeps the environment running, and returns the id by which another request finds it.
     pub fn leave(&mut self) -> Option<Text> {
         self.environment.take()
     }

@@ -221,7 +221,7 @@ fn card(state: BehaviourState, found: &Arc<FoundClusters>, place: usize) -> Opti
         view! {
             <li class="cluster" data-success=success_class(cluster)>
                 <h2 dir="auto">
-                    {format!("Cluster {}", place + 1)} <span class="cluster-name">{title}</span>
+                    {format!("Cluster {} ", place + 1)} <span class="cluster-name">{title}</span>
                 </h2>
                 <p class="cluster-facts">
                     <strong>{size}</strong>

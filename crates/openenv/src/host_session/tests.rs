@@ -133,7 +133,7 @@ fn messages_wait_while_work_is_performed() {
         &effects[..],
         [Effect::Send(_), Effect::Send(_), Effect::End]
     ));
-    // The wrong outcome is told, and harms nothing.
+    // An outcome of the wrong kind returns an error and changes nothing.
     let mut session = HostSession::new("s");
     session.receive(r#"{"type": "reset"}"#);
     let effects = session.performed(Ok(Done::Tools(Vec::new())));
